@@ -7,7 +7,7 @@
 
 namespace base {
 
-/// Whoever is handed one must not outlive the memory behind it.
+/// A view: it must not be used after the end of the memory that it refers to.
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A word that is not known, and the one that was probably meant.
+// An unknown word, and the one that was probably meant.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace base {
 
-/// How many octets to insert, remove or replace to make one word of the other.
+/// How many octets to insert, remove or replace to turn one word into the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -28,7 +28,7 @@ namespace base {
   return row.back();
 }
 
-/// ` (did you mean 'x'?)` for the known word next to `word`, or nothing where none is near.
+/// ` (did you mean 'x'?)` for the known word closest to `word`, or nothing if none is close.
 template <std::ranges::input_range Words>
 [[nodiscard]] std::string did_you_mean(std::string_view word, Words&& known) {
   std::string best;

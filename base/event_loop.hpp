@@ -19,15 +19,15 @@ class EventLoop {
   virtual ~EventLoop() = default;
 
   [[nodiscard]] virtual TimePoint now() const = 0;
-  /// Dispatches timers and I/O until `done()` holds (true) or the deadline has passed (false).
-  /// `done` is asked first and after each dispatched event. Not to be called from inside a
-  /// callback.
+  /// Dispatches timers and I/O until `done()` returns true (true) or the deadline has passed
+  /// (false). `done` is called first and after each dispatched event. Not to be called from inside
+  /// a callback.
   virtual bool run_until(TimePoint deadline, const std::function<bool()>& done) = 0;
   virtual TimerId schedule(TimePoint when, std::function<void()> callback) = 0;
   virtual void cancel(TimerId timer) = 0;
 
-  /// Runs `callback` from the dispatch loop as soon as possible: breaks recursion between two
-  /// parties.
+  /// Runs `callback` from the dispatch loop as soon as possible: this breaks recursion between two
+  /// objects.
   TimerId defer(std::function<void()> callback) { return schedule(now(), std::move(callback)); }
 };
 

@@ -8,12 +8,12 @@ namespace base {
 
 struct ExitStatus {
   int code = -1;   ///< -1: a signal ended it
-  int signal = 0;  ///< 0: none did
+  int signal = 0;  ///< 0: no signal
 
   [[nodiscard]] bool good() const { return code == 0; }
 };
 
-/// `SIGSEGV`, or `signal 42` where it has no name.
+/// `SIGSEGV`, or `signal 42` if it has no name.
 [[nodiscard]] std::string signal_name(int signal);
 /// `SIGSEGV` or `exit status 3`.
 [[nodiscard]] std::string text(const ExitStatus& status);

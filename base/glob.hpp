@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Shell patterns: `*`, `?` and `[...]`, of which none stops at a slash.
+// Shell patterns: `*`, `?` and `[...]`, all of which also match a slash.
 #pragma once
 
 #include <string>

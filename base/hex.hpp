@@ -11,19 +11,19 @@
 
 namespace base {
 
-/// `001fc0`, or `00 1f c0` where a separator is given.
+/// `001fc0`, or `00 1f c0` if a separator is given.
 [[nodiscard]] std::string to_hex(const void* octets, std::size_t count,
                                  std::string_view separator = {});
-/// Of any contiguous container of octets.
+/// The same for any contiguous container of octets.
 template <class Container>
 [[nodiscard]] std::string to_hex(const Container& octets, std::string_view separator = {}) {
   static_assert(sizeof(*octets.data()) == 1);
   return to_hex(octets.data(), octets.size(), separator);
 }
 
-/// The value of a digit of either case; -1: it is none.
+/// The value of a digit of either case; -1: it is not a digit.
 [[nodiscard]] int hex_digit(char digit);
-/// Pairs of digits of either case up to the first that is none.
+/// Pairs of digits of either case, up to the first octet that is not a digit.
 [[nodiscard]] Octets leading_hex(std::string_view text);
 /// Octets as people write them, `41 43 0000`: blanks and line ends may stand between octets.
 [[nodiscard]] std::optional<Octets> from_hex(std::string_view text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Results on disk that survive a kill: files of lines that only grow, and files that are replaced
-// whole. Faults are numbers of errno; 0 is none.
+// as a whole. Faults are values of errno; 0 is none.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace base {
 
-/// Writes all of it, however many calls that takes.
+/// Writes all of the text, with as many calls as necessary.
 [[nodiscard]] int write_all(int fd, std::string_view text);
 
-/// Writes the file whole or not at all: under another name, synced, then renamed.
+/// Writes the file completely or not at all: under another name, synced, then renamed.
 [[nodiscard]] int replace_file(const std::filesystem::path& file, std::string_view text);
 
 class LineFile {
  public:
-  /// Of no file.
+  /// An object without a file.
   LineFile() = default;
-  /// Goes on with an open file of which so many octets are whole lines; what follows them, a line
-  /// that a kill has torn, is cut off by begin().
+  /// Continues an open file in which this many octets are complete lines; begin() cuts off what
+  /// follows them, a line that a kill has torn.
   LineFile(FileDescriptor file, std::uint64_t whole) : file_(std::move(file)), whole_(whole) {}
 
   [[nodiscard]] int begin();
-  /// Appends a line, to which it adds the newline. One that does not fit on the disk is taken back
-  /// whole.
+  /// Appends a line, and adds the newline. A line that does not fit on the disk is removed again
+  /// completely.
   [[nodiscard]] int append(std::string_view line);
-  /// Returns when all that was appended is on the disk, as far as its file system can tell.
+  /// Returns when everything appended is on the disk, as far as the file system reports it.
   [[nodiscard]] int sync();
 
  private:

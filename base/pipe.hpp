@@ -16,7 +16,7 @@ struct Pipe {
   FileDescriptor read_end, write_end;
 };
 
-/// Nothing if there is none to be had; errno says why.
+/// Nothing if it cannot be made; errno says why.
 [[nodiscard]] inline std::optional<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;

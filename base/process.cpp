@@ -23,7 +23,7 @@ constexpr int could_not_start = 127;
 
 std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
-/// What exec takes, made before the fork: nothing may allocate after it.
+/// The arguments of exec, made before the fork: nothing may allocate after it.
 class Words {
  public:
   explicit Words(std::vector<std::string> words) : words_(std::move(words)) {
@@ -65,7 +65,7 @@ bool settle(const ProcessSetup& setup, pid_t parent) {
   }
   if (setup.dies_with_us) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // Else it died before we asked to die with it.
+    // Otherwise it ended before we asked to end with it.
     if (::getppid() != parent) ::_exit(could_not_start);
   }
   for (const int fd : setup.inherited)
@@ -93,7 +93,7 @@ ExitStatus status_of(int wait_status) {
   return status;
 }
 
-/// The life of a copy of this process. Nothing leaves it, so that it never returns to our caller.
+/// The life of a copy of this process. It never returns to our caller, and no exception leaves it.
 [[noreturn]] void live(const std::function<int()>& work, const ProcessSetup& setup,
                        pid_t parent) noexcept {
   ::_exit(settle(setup, parent) ? work() : could_not_start);
@@ -148,7 +148,7 @@ std::optional<Process> Process::fork(const std::function<int()>& work, const Pro
 
 Process::Process(pid_t pid, ProcessSetup::Group group)
     : pid_(pid), own_group_(group != ProcessSetup::Group::ours), exited_(open_pidfd(pid)) {
-  // Both sides do: whoever is first.
+  // Both sides do it, since either may be first.
   if (group == ProcessSetup::Group::own) ::setpgid(pid, pid);
 }
 
@@ -171,7 +171,7 @@ std::optional<ExitStatus> Process::collect(int options) {
   while ((found = ::waitpid(pid_, &status, options)) < 0 && errno == EINTR) {
   }
   if (found == 0) return std::nullopt;
-  // Somebody else has collected it: that it ended is all that is known.
+  // The status was collected elsewhere: it is only known that the process ended.
   ended_ = found == pid_ ? status_of(status) : ExitStatus{};
   return ended_;
 }

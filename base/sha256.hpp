@@ -11,7 +11,7 @@ struct evp_md_ctx_st;
 
 namespace base {
 
-/// A running digest over octets given in pieces. Throws std::runtime_error if libcrypto refuses,
+/// A digest computed over octets given in pieces. Throws std::runtime_error if libcrypto refuses,
 /// which only a restricted library configuration does.
 class Sha256 {
  public:

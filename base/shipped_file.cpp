@@ -12,11 +12,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// A folder without which the suite judges wrongly, though nothing else fails: known issues.
+// A folder without which the suite judges wrongly although nothing else fails: known issues.
 constexpr const char* telling_folder = "suite/expectations";
 
 // Looked up once: in a mount namespace that the program enters later, the link may lead out of a
-// chroot that it was started in.
+// chroot in which it was started.
 const ShippedPlaces& places_of_this_build() {
   static const ShippedPlaces places = [] {
     std::error_code error;
@@ -43,7 +43,7 @@ bool is_there(const fs::path& path) {
   return fs::exists(path, error);
 }
 
-// Without either, messages name the place where an installation has the file.
+// If neither exists, messages name the place where an installation has the file.
 bool is_installed(const ShippedPlaces& places) {
   return is_folder(share_of(places)) || !is_folder(places.sources);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Where the suite's own files and programs are: in the source tree and its build folder, or below
-// the prefix that the suite is installed in.
+// the prefix in which the suite is installed.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace base {
 
 /// What decides where the suite's files are. A program whose prefix has `share/rnic-suite` is
-/// installed and uses that one, also on a host that has the source tree. The prefix may be moved.
+/// installed and uses that, even on a host with the source tree. The prefix may be moved.
 struct ShippedPlaces {
   std::filesystem::path sources;  // of this build
   std::filesystem::path build;    // its build folder
@@ -32,15 +32,15 @@ struct ShippedPlaces {
 [[nodiscard]] std::filesystem::path built_program(std::string_view path);
 [[nodiscard]] std::filesystem::path built_program(std::string_view path, const ShippedPlaces&);
 
-/// Why the suite's files cannot be used, and what to do, in one line; nothing where they are there.
+/// Why the suite's files cannot be used, and what to do, in one line; nothing if they can.
 [[nodiscard]] std::optional<std::string> shipped_files_fault();
 [[nodiscard]] std::optional<std::string> shipped_files_fault(const ShippedPlaces&);
 
 /// This program as a person types it: as it was started.
 [[nodiscard]] std::string typed_command();
 
-/// Another program of ours as a person types it, by its path from the build folder: found as this
-/// one was, beside it, or else by its whole path.
+/// Another program of ours as a person types it, by its path from the build folder: found in the
+/// same way as this one, next to it, or else by its whole path.
 [[nodiscard]] std::string typed_command(std::string_view path);
 [[nodiscard]] std::string typed_command(std::string_view path, const std::string& started_as,
                                         const ShippedPlaces&);

@@ -17,8 +17,7 @@ bool SimulatedLoop::run_until(TimePoint deadline, const std::function<bool()>& d
   while (!done()) {
     const auto next = timers_.next();
     if (!next || *next > deadline) {
-      // An endless deadline with nothing left to happen is an answer of its own; time stays where
-      // it is.
+      // An endless deadline with nothing left to happen returns at once; time stays where it is.
       if (deadline != TimePoint::max()) now_ = std::max(now_, deadline);
       return done();
     }

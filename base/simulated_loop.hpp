@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The event loop of simulated time: it jumps to the next timer, so that a minute's deadline costs
-// nothing.
+// The event loop of simulated time: it jumps to the next timer, so that a deadline of a minute
+// takes no real time.
 #pragma once
 
 #include "base/event_loop.hpp"
@@ -11,7 +11,7 @@ namespace base {
 class SimulatedLoop final : public EventLoop {
  public:
   [[nodiscard]] TimePoint now() const override { return now_; }
-  /// Where no timer is left before the deadline, time jumps to the deadline.
+  /// If no timer is left before the deadline, time jumps to the deadline.
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
   TimerId schedule(TimePoint when, std::function<void()> callback) override {
     return timers_.add(when, std::move(callback));

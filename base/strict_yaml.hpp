@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Strict reading of small YAML files: every key known, once, and of its type; every fault with its
-// line.
+// Strict reading of small YAML files: every key must be known, unique, and of its type; every fault
+// is reported with its line.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -37,7 +37,7 @@ class StrictYaml {
 
   void fault(const YAML::Node& at, const std::string& what);
   void fault(int line, const std::string& what);
-  /// At the key of the entry that each() hands out.
+  /// Reports a fault at the key of the entry that each() has passed to `take`.
   void fault_of_key(const std::string& what) { fault(key_, what); }
   void fault(const std::string& what) { faults_.push_back(name_ + ": " + what); }
   [[nodiscard]] const Faults& faults() const { return faults_; }
@@ -47,8 +47,8 @@ class StrictYaml {
 
   std::string name_;
   Faults faults_;
-  YAML::Mark key_ = YAML::Mark::null_mark();  ///< of the entry being read: a missing value's own
-                                              ///< mark is elsewhere
+  /// The key of the entry that is being read: the mark of a missing value is elsewhere.
+  YAML::Mark key_ = YAML::Mark::null_mark();
 };
 
 /// The file's text, or the reason why there is none.

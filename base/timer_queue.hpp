@@ -20,7 +20,7 @@ class TimerQueue {
     when_.emplace(id, when);
     return TimerId{id};
   }
-  /// A timer that has run, or was cancelled before, is left alone.
+  /// Has no effect on a timer that has run or was cancelled.
   void cancel(TimerId timer) {
     const auto found = when_.find(static_cast<std::uint64_t>(timer));
     if (found == when_.end()) return;
@@ -31,7 +31,7 @@ class TimerQueue {
     if (timers_.empty()) return std::nullopt;
     return timers_.begin()->first.first;
   }
-  /// Removes the first timer and hands out its callback. There must be one.
+  /// Removes the first timer and returns its callback. There must be one.
   [[nodiscard]] std::function<void()> take() {
     auto node = timers_.extract(timers_.begin());
     when_.erase(node.key().second);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which release and which commit of the suite a program is.
+// The release and the commit of the suite from which a program was built.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace base {
 
-/// Of the release, e.g. "0.1.0".
+/// The release, e.g. "0.1.0".
 [[nodiscard]] std::string_view version();
 
-/// 40 hexadecimal digits, with "-dirty" where the sources were changed; "unknown" without git.
+/// 40 hexadecimal digits, with "-dirty" if the sources were changed; "unknown" without git.
 [[nodiscard]] std::string_view commit();
 
 /// What `--version` prints: "rnic-lint 0.1.0 (commit ...)".

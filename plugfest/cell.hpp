@@ -16,7 +16,7 @@ struct Cell {
   std::size_t initiator = 0, responder = 0;  ///< places in the event's participants
   std::string initiator_name, responder_name, scenario;
   int repeat = 1;
-  double length = 1;  ///< seconds that it is likely to take
+  double length = 1;  ///< its likely duration in seconds
 };
 
 /// All cells of the event, pair by pair. `length` says how long a scenario is likely to take.
@@ -30,7 +30,7 @@ struct LeftOut {
 };
 [[nodiscard]] std::vector<LeftOut> left_out_of(const Event& event);
 
-/// Whether a cell id fits a glob; `*` goes over slashes, and `#1` may be left out.
+/// Whether a cell id fits a glob; `*` matches slashes, and `#1` may be left out.
 [[nodiscard]] bool fits(const std::string& glob, const std::string& cell);
 
 }  // namespace plugfest

@@ -55,7 +55,7 @@ constexpr auto table_of(const Played*) {
 }
 constexpr auto table_of(const Failed*) { return table("failed", required("why", &Failed::why)); }
 
-/// The run sent what is no task: a fault of the harness.
+/// The run sent something that is not a task: a fault of the harness.
 constexpr int exit_bad_task = 70;
 
 struct Reader {

@@ -23,7 +23,7 @@ using suite::iut::AgentClient;
 using suite::iut::AgentOpener;
 
 constexpr std::chrono::seconds hello_timeout{20};
-/// Octets of a scenario of minutes.
+/// The octets of a scenario that takes minutes.
 constexpr std::size_t long_capture = std::size_t{2} << 30;
 
 class CellRun {
@@ -55,7 +55,7 @@ class CellRun {
   std::optional<ScenarioStop> stopped_;
 };
 
-/// Both at once: what an agent says first waits for who reads it.
+/// Both at the same time: the first output of an agent waits until it is read.
 void CellRun::launch_agents() {
   for (const Side side : {Side::initiator, Side::responder})
     launched_.emplace(side, agent_at(order_.of(side).network_namespace, order_.of(side).command)());
@@ -72,7 +72,7 @@ std::unique_ptr<AgentClient> CellRun::start(Side side) {
       fmt::format("the {}'s agent does not start: {}", word(side), client.error().detail)};
 }
 
-/// Probed, not assumed: by the hello, unless the PICS denies it.
+/// Checked, not assumed: by the hello, unless the PICS denies it.
 bool CellRun::able(Side side) {
   const auto& hello = (side == Side::initiator ? *initiator_ : *responder_).hello();
   for (const std::string_view need :
@@ -95,7 +95,7 @@ void CellRun::play(AgentClient& initiator, AgentClient& responder) {
   for (AgentSide* side : {&run.initiator, &run.responder}) side->call(iut::Reset{}, "reset");
   stopped_ = stop_of([&] { scenario_.play(run); });
   expectation_ = run.expectation;
-  // What both sides still hold ends on the wire before the capture does.
+  // What both sides still have open ends on the wire before the capture does.
   for (AgentSide* side : {&run.initiator, &run.responder}) {
     const auto end = stop_of([&] { side->call(iut::Reset{}, "reset"); });
     if (!stopped_) stopped_ = end;

@@ -20,7 +20,7 @@ struct Difference {
 };
 
 /// Cells that came out differently, by their ids. A bad cell that is expected differs from one that
-/// is not; one that is listed to vary is the same however it went.
+/// is not; one that is listed as intermittent counts as the same whatever its outcome.
 [[nodiscard]] std::vector<Difference> differences(const nlohmann::json& before,
                                                   const nlohmann::json& after);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A plugfest event as its organiser writes it: who takes part, what they play, and what is expected.
+// A plugfest event as its organiser writes it: participants, scenarios, and expectations.
 #pragma once
 
 #include <chrono>
@@ -35,7 +35,7 @@ using AgentKind = std::variant<LocalReference, SshAgent, ArgvAgent, SiwGuest>;
 struct Participant {
   std::string name;  ///< unique; part of file names
   std::string vendor;
-  std::string alias;  ///< shown in its place where it is not to be named; empty: the name
+  std::string alias;  ///< shown instead of the name where it is confidential; empty: the name
   AgentKind agent;
   std::string driver = "verbs", device;  ///< of an agent over ssh; of a guest the driver only
   std::string address;                   ///< literal; where its peers reach it outside a lab
@@ -47,19 +47,19 @@ struct Participant {
 /// Which ordered pairs play.
 enum class Pairing { all, ring, listed };
 
-/// What is known to be so, and is no news.
+/// An outcome that is known.
 struct Expectation {
   std::string cells;    ///< glob over cell ids
   std::string verdict;  ///< a verdict's word
   std::string reason;
-  std::vector<std::string> observed{};  ///< globs over the reason that the cell gives; empty: any
-  bool intermittent = false;            ///< the cells may as well be good
-  int tries = 1;                        ///< so many attempts until one is not good
-  int again = 1;                        ///< so many attempts until one is not as it says
+  std::vector<std::string> observed{};  ///< globs over the reason of the cell; empty: any
+  bool intermittent = false;            ///< the cells may also be good
+  int tries = 1;                        ///< at most this many attempts until one is not good
+  int again = 1;                        ///< at most this many attempts until one does not fit
   int line = 0;                         ///< of the event file
 };
 
-/// Cells that are not played, and why.
+/// Cells that are not played, and the reason.
 struct Exception {
   std::string cells;  ///< glob over cell ids
   std::string reason;

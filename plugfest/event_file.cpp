@@ -28,7 +28,8 @@ constexpr std::size_t most_participants = 1000, most_guests = 16, longest_list =
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Only letters, digits and these; neither empty nor too long, and no option of a program.
+/// Only letters, digits and these characters; neither empty nor too long, and not an option of a
+/// program.
 bool plain(std::string_view text, std::string_view besides, std::size_t longest) {
   const std::string allowed = std::string(letters) + std::string(besides);
   return !text.empty() && text.size() <= longest && text.front() != '-' &&
@@ -100,7 +101,7 @@ void Reader::mapping(const Node& node, std::string_view what, const Keys& keys,
 
 void Reader::items(const Node& node, std::string_view what, const Take& take) {
   if (!node.IsSequence() || node.size() == 0)
-    return yaml_.fault(node, fmt::format("{} must be a list with something in it", what));
+    return yaml_.fault(node, fmt::format("{} must be a list that is not empty", what));
   if (node.size() > longest_list)
     return yaml_.fault(node, fmt::format("{}: more than {} entries", what, longest_list));
   for (const auto& item : node) take(item);
@@ -209,7 +210,7 @@ void Reader::reference(const Node& node, Participant& into) {
 
 void Reader::ssh(const Node& node, Participant& into) {
   SshAgent made;
-  // ssh hands the words to a shell over there.
+  // ssh passes the words to a shell on the other host.
   mapping(node, "ssh",
           {{"host", [&](const Node& value) { word(value, "host", "._-@:", made.host); }},
            {"program", [&](const Node& value) { word(value, "program", "._-/", made.program); }}},
@@ -249,13 +250,13 @@ void Reader::pics(const Node& node, Participant& into) {
   for (const std::string& fault : loaded.error()) yaml_.fault(node, "pics: " + fault);
 }
 
-/// Outside a lab a participant is where it says.
+/// Outside a lab a participant has the address that it states.
 void Reader::need_addresses() {
   if (plays_in_lab(event_)) return;
   for (std::size_t at = 0; at < places_.size(); ++at) {
     if (std::holds_alternative<SiwGuest>(event_.participants[at].agent))
       yaml_.fault(places_[at],
-                  "a guest is on a wire of this machine: it plays with references and "
+                  "a guest is on a network of this machine: it plays with references and "
                   "guests only");
     else if (event_.participants[at].address.empty())
       yaml_.fault(
@@ -273,7 +274,7 @@ void Reader::judge_guests() {
       yaml_.fault(places_[at], fmt::format("more than {} guests", most_guests));
     if (one.parallel != 1)
       yaml_.fault(places_[at],
-                  "a guest is in one cell at a time: what configures it holds for all of it");
+                  "a guest is in one cell at a time: its configuration applies to the whole guest");
     if (one.driver != "verbs" && one.driver != "dat")
       yaml_.fault(places_[at], "the driver of a guest is verbs or dat");
   }
@@ -333,7 +334,7 @@ void Reader::pairs(const Node& node) {
   event_.pairing = Pairing::ring;
 }
 
-/// One that fits nothing is a slip of the pen.
+/// An exception that fits no cell is probably a mistake.
 void Reader::exceptions(const Node& node) {
   const std::vector<Cell> all = cells_of(event_, [](std::string_view) { return 1.0; });
   items(node, "except", [&](const Node& item) {
@@ -376,13 +377,13 @@ void Reader::expectation(const Node& node) {
       {"cells", "verdict", "reason"});
   made.intermittent |= made.tries > 1;
   if (made.again > 1 && made.intermittent)
-    yaml_.fault(node, "again is for what is rare: it goes with neither tries nor intermittent");
+    yaml_.fault(node, "again is for rare outcomes: it goes with neither tries nor intermittent");
   if (!made.verdict.empty() && !verdict_named(made.verdict))
     yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));
   event_.expectations.push_back(std::move(made));
 }
 
-/// Of all that says what is played: what is expected of it may change while results stand.
+/// The digest of everything that says what is played: expectations may change while results stand.
 std::string digest_of(const YAML::Node& top) {
   YAML::Node played = YAML::Clone(top);
   played.remove("expectations");

@@ -15,7 +15,7 @@ namespace {
 
 namespace jobs = suite::jobs;
 
-/// How often it is asked whether a host that was away is back.
+/// How often to check whether a host that was away is back.
 constexpr std::chrono::milliseconds between_questions{100};
 
 std::vector<jobs::Job> jobs_of(const std::vector<Cell>& cells, const Journal& journal) {
@@ -96,7 +96,7 @@ class EventRun final : jobs::WorkerPool::Client {
 bool EventRun::look_who_is_away() {
   bool somebody_is_away = false;
   for (std::size_t host = 0; host < schedule_.hosts(); ++host) {
-    // What a cell has done to a host is seen when the cell has ended.
+    // The effect of a cell on a host is seen when the cell has ended.
     const bool away = schedule_.has_waiting(host) && schedule_.idle(host) && options_.away(host);
     schedule_.set_away(host, away);
     somebody_is_away |= away;

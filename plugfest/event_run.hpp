@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Runs the cells of an event that have no result yet, as the schedule says, each in a worker
-// process.
+// Runs the cells of an event that have no result yet, in the order of the schedule, each in a
+// worker process.
 #pragma once
 
 #include <chrono>
@@ -18,23 +18,23 @@
 namespace plugfest {
 
 struct RunOptions {
-  /// What a worker is to do for the cell, in the place of this slot.
+  /// The task of a worker for the cell in this slot.
   std::function<Task(const Cell& cell, std::size_t slot, int attempt)> task;
   std::size_t slots = 1;
-  /// Of each host: cells that it may be in at once.
+  /// For each host: the number of cells that it may be in at the same time.
   std::vector<int> capacity;
-  /// Of a cell, after which its worker is ended.
+  /// The time limit of a cell, after which its worker is ended.
   std::function<std::chrono::milliseconds(const Cell&)> time_limit;
-  /// Whether a cell that has a result is played all the same.
+  /// Whether a cell is played although it has a result.
   std::function<bool(const Cell&)> rerun = [](const Cell&) { return false; };
-  /// Whether a cell that has just ended is played once more, when all others have been started.
+  /// Whether a cell that has just ended is played again, when all others have been started.
   std::function<bool(const Cell&)> repeat = [](const Cell&) { return false; };
   /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
   /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
   std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
-  /// Changes the outcome of a cell that has just ended by what only this process knows.
+  /// Adds to the outcome of a cell that has just ended what only this process knows.
   std::function<void(const Cell&, Outcome& outcome)> complete = [](const Cell&, Outcome&) {};
-  /// What the event's expectations say of a record.
+  /// What the event's expectations say about a record.
   std::function<suite::jobs::Progress::News(const CellRecord& record)> news =
       [](const CellRecord&) { return suite::jobs::Progress::News::none; };
 };

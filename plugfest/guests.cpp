@@ -26,7 +26,7 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
   lab::GuestOptions options;
   options.series = wanted.kernel;
   options.programs = {agent};
-  options.agent_channels = 2;  // the second one is for who wants to look around in it
+  options.agent_channels = 2;  // the second one is for people who want to examine the guest
   options.variant = "tunable";
   options.slab_checks = wanted.checks;
   options.ipv4 = fmt::format("10.77.0.{}/24", number);
@@ -123,12 +123,12 @@ std::string Guests::trouble(std::size_t participant) const {
 
 std::string Guests::complaints(One& one, bool agent_may_hang) {
   lab::Guest& guest = *one.guest;
-  // An agent that its kernel does not let go would keep the next one from starting.
+  // An agent that the kernel does not release would keep the next one from starting.
   const bool let_go = !agent_may_hang || guest.control("kill-agent 0", order_time).has_value();
   const auto [complaint, log, answers] = one.kernel_log->look();
   if (!guest.alive() || !answers || !let_go) guest.shutdown(std::chrono::milliseconds(0));
   if (!complaint.empty()) return complaint;
-  return answers && let_go ? "" : "the guest answers no more\n" + log;
+  return answers && let_go ? "" : "the guest no longer answers\n" + log;
 }
 
 void Guests::look_back(const Cell& cell, Outcome& outcome) {
@@ -154,7 +154,7 @@ std::string Guests::interface(std::size_t participant) const {
 std::vector<std::string> Guests::agent_command(const Participant& participant,
                                                std::size_t at) const {
   const One& one = guests_.at(at);
-  // What an earlier cell has configured stands in the module's parameters.
+  // The configuration of an earlier cell is still in the module's parameters.
   std::vector<std::string> argv{
       "/bin/sh", "-c",
       "/bin/siw-configure revision=2 crc=off peer_to_peer=off rtr=write,read && exec \"$@\"", "sh",

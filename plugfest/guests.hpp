@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The participants that are soft-iWARP of a Linux kernel: a guest each, all on one wire with a host
-// of ours. What their kernels say while a cell is played belongs to that cell.
+// The participants that are soft-iWARP of a Linux kernel: each is a guest, and all are on one
+// network with a host of ours. What their kernels log while a cell is played belongs to that cell.
 #pragma once
 
 #include <chrono>
@@ -31,28 +31,28 @@ class Guests {
   [[nodiscard]] bool empty() const { return guests_.empty(); }
   [[nodiscard]] bool has(std::size_t participant) const { return guests_.contains(participant); }
 
-  /// Downloads and compiles what is not there yet: needs the host's own network and user.
+  /// Downloads and compiles what is missing: needs the host's own network and user.
   [[nodiscard]] std::expected<void, std::string> prepare(
       const std::function<void(const std::string&)>& tell);
   /// Makes the wire, in namespaces of the run's own.
   [[nodiscard]] std::expected<void, std::string> connect();
 
-  /// Whether the participant's guest, which is in no cell, is not up yet; lets it boot if nobody
-  /// has. Guests boot all at once while others play. This and bring_up() are to be called by the
-  /// thread that lives longest: a guest dies with the one that booted it.
+  /// Whether the participant's guest, which is in no cell, is not up; starts to boot it if
+  /// necessary. Guests boot at the same time while others play. This and bring_up() must be called
+  /// by the thread that lives longest: a guest ends with the thread that booted it.
   [[nodiscard]] bool away(std::size_t participant);
   /// Waits until the guest of the participant is up, if it has one.
   void bring_up(std::size_t participant);
   /// Why the participant cannot play now; empty: it can.
   [[nodiscard]] std::string trouble(std::size_t participant) const;
-  /// Adds to the outcome what the kernels of the cell's guests have complained of since it began, and
-  /// their death.
+  /// Adds to the outcome what the kernels of the cell's guests have logged since it began, and
+  /// whether they crashed.
   void look_back(const Cell& cell, Outcome& outcome);
 
-  /// The host of ours that the guests' peers run on, where they are no guests themselves.
+  /// The host of ours on which the guests' peers run, unless they are guests themselves.
   [[nodiscard]] const suite::lab::LabHost& host() const { return bridge_->host(); }
   [[nodiscard]] const std::string& address(std::size_t participant) const;
-  /// In the host's namespace: all that this guest sends and receives.
+  /// The interface in the host's namespace that sees everything that this guest sends and receives.
   [[nodiscard]] std::string interface(std::size_t participant) const;
   /// Starts its agent, with soft-iWARP in its usual configuration.
   [[nodiscard]] std::vector<std::string> agent_command(const Participant& one,
@@ -69,7 +69,7 @@ class Guests {
     int failed_boots = 0;                       ///< in a row
     std::string trouble;
 
-    /// Neither up nor booting, and it may still be tried.
+    /// Neither up nor booting, and booting may still be tried.
     [[nodiscard]] bool wants_boot();
     void start(int tap);
     void await(std::chrono::milliseconds time_limit);

@@ -25,7 +25,7 @@ std::unexpected<std::string> failed(const std::filesystem::path& file, int fault
   return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(fault)));
 }
 
-/// What a later version adds to the format is ignored. Nothing: it is no line of a journal.
+/// Additions of a later version of the format are ignored. Nothing: it is not a line of a journal.
 std::optional<JournalLine> line_of(std::string_view text) {
   const auto json = base::record::Json::parse(text, nullptr, false);
   JournalLine line;
@@ -63,7 +63,7 @@ std::expected<Journal, std::string> Journal::open(const std::filesystem::path& f
   return journal;
 }
 
-/// Whole lines are kept, what a kill has torn is cut off.
+/// Complete lines are kept; a line that a kill has torn is cut off.
 Done Journal::take_up(base::FileDescriptor descriptor, const EventRecord& event) {
   const auto file = folder_ / "cells.ndjson";
   const std::string text = read_file(descriptor.get());
@@ -75,14 +75,14 @@ Done Journal::take_up(base::FileDescriptor descriptor, const EventRecord& event)
       return std::unexpected(fmt::format("{}: {}; give another --out", file.string(), what));
     };
     if (!begun) {
-      if (!line || !line->event) return fault("this is no plugfest journal");
+      if (!line || !line->event) return fault("this is not a plugfest journal");
       if (line->event->digest != event.digest)
-        return fault("these are results of another event, or the event file was changed since");
+        return fault("these are results of another event, or the event file has changed since");
       begun = true;
       continue;
     }
     if (!line || !line->cell)
-      return fault(fmt::format("octet {} begins no record of a cell", start));
+      return fault(fmt::format("octet {} does not begin a record of a cell", start));
     remember(std::move(*line->cell));
   }
   file_ = base::LineFile(std::move(descriptor), start);

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* footer =
     "A cell is INITIATOR/RESPONDER/SCENARIO#REPEAT; a glob matches across slashes, #1 may be left "
     "out.\n"
-    "After a kill, the same `run` goes on where it stopped.\n"
+    "After a kill, the same `run` continues where it stopped.\n"
     "\n"
     "examples:\n"
     "  rnic-plugfest run virtual --out /tmp/fest                         # an event of the suite\n"
@@ -28,50 +28,54 @@ constexpr const char* footer =
     "  rnic-plugfest check event.yaml\n"
     "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
-    "exit: 0 as expected, 1 a new failure or a difference, 2 usage or event file, 3 the run could "
-    "not\n"
-    "      go on or was interrupted, 4 an expectation that no cell needs any more";
+    "exit: 0 as expected, 1 a new failure or a difference, 2 usage or event file, 3 the run could\n"
+    "      not continue or was interrupted, 4 an expectation that no cell fits any more";
 
 }  // namespace
 
 std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   Options options;
-  CLI::App app("Every implementation against every implementation: captured, judged, one matrix.",
-               "rnic-plugfest");
+  CLI::App app(
+      "Plays every implementation against every other, captures and judges each exchange, and "
+      "prints one matrix.",
+      "rnic-plugfest");
   app.set_version_flag("--version", base::version_text("rnic-plugfest"));
   app.footer(footer);
   app.require_subcommand(1);
   constexpr std::size_t most_jobs = 256;
 
-  auto* run = app.add_subcommand("run", "plays the cells that have no result yet");
+  auto* run = app.add_subcommand("run", "play the cells that have no result yet");
   run->add_option("event", options.event, "the event file")->required();
   run->add_option("--out", options.out, "folder for results and captures")->capture_default_str();
   run->add_option("--jobs", options.jobs, "cells at a time")
       ->check(CLI::Range(std::size_t{1}, most_jobs));
   run->add_option("--select", options.select, "only cells that fit one of these globs");
-  run->add_option("--rerun", options.rerun, "plays cells that fit although they have a result");
+  run->add_option("--rerun", options.rerun,
+                  "also play cells that fit one of these globs and have a result");
   run->add_option("--engine", options.engine,
                   "who runs the cells: this machine, or jobs of a Slurm cluster")
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
-  auto* list = app.add_subcommand("list", "names the scenarios, or the cells of an event");
+  auto* list = app.add_subcommand("list", "list the scenarios, or the cells of an event");
   list->add_option("event", options.event, "the event file");
-  auto* check = app.add_subcommand("check", "reads an event file and says what it amounts to");
+  auto* check =
+      app.add_subcommand("check", "read an event file and report its faults or its cells");
   check->add_option("event", options.event, "the event file")->required();
   auto* preflight = app.add_subcommand(
-      "preflight", "looks for what would spoil the event: each fault with its remedy");
+      "preflight", "find what would spoil the event, with a remedy for each fault");
   preflight->add_option("event", options.event, "the event file")->required();
-  auto* cell = app.add_subcommand("cell", "plays one cell: what a job of --engine slurm does");
+  auto* cell = app.add_subcommand("cell", "play one cell, as a job of --engine slurm does");
   cell->add_option("event", options.event, "the event file")->required();
   cell->add_option("--out", options.out, "folder of the run")->required();
   cell->add_option("--cell", options.cell, "its id")->required();
   cell->add_option("--attempt", options.attempt, "number of the attempt, from 1");
   auto* bundle = app.add_subcommand(
-      "bundle", "what one vendor may see of a run: its own cells, the others under aliases");
+      "bundle", "make the folder that one vendor may see: its own cells, the others under aliases");
   bundle->add_option("results", options.out, "the --out folder of the run")->required();
-  bundle->add_option("--vendor", options.vendor, "as the event file has it")->required();
+  bundle->add_option("--vendor", options.vendor, "its name in the event file")->required();
   bundle->add_option("--to", options.to, "folder to make")->required();
-  auto* diff = app.add_subcommand("diff", "cells that came out differently in another run");
+  auto* diff =
+      app.add_subcommand("diff", "list the cells that came out differently in another run");
   diff->add_option("before", options.out, "the --out folder of one run")->required();
   diff->add_option("after", options.other, "the --out folder of the other")->required();
   for (auto* command : {run, preflight, cell})

@@ -17,7 +17,7 @@ struct Options {
   std::string event;
   std::string out = "plugfest-results";
   std::string engine = "local";
-  std::string agent;     ///< rnic-agent of the references; empty: beside this program
+  std::string agent;     ///< rnic-agent of the references; empty: next to this program
   std::size_t jobs = 0;  ///< 0: as many as this machine has processors
   bool trust_event = false;
   bool long_scenarios = false;

@@ -43,8 +43,8 @@ std::string suite_command() { return base::typed_command("suite/runner/rnic-suit
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
 
-/// One participant's agent: started where a cell would start it, and asked for what every cell
-/// asks first.
+/// One participant's agent: started as a cell would start it, and asked for what every cell needs
+/// first.
 class AgentExamination {
  public:
   AgentExamination(const Participant& one, std::vector<std::string> command, const Host& host,
@@ -88,7 +88,7 @@ void AgentExamination::reaches_us(AgentSide& side) {
       ::getsockname(probe.get(), own.data(), &own.size) != 0)
     return findings_.push_back(warn("to here",
                                     fmt::format("no route from here to {}", side.address()),
-                                    "only a monitor host may do without one"));
+                                    "only a monitor host does not need one"));
   const std::string here = own.address().host();
   const rnic::llp::SocketAddress at(own.address().with_port(0));
   const base::FileDescriptor listener(
@@ -104,7 +104,7 @@ void AgentExamination::reaches_us(AgentSide& side) {
     side.connect(side.create_endpoint(), own.address());
     loop_.run_until(loop_.now() + step_patience, [&] { return came; });
   });
-  const std::string why = stopped ? stopped->reason : "no connection comes";
+  const std::string why = stopped ? stopped->reason : "no connection arrives";
   loop_.unwatch(listener.get());
   if (mapper) loop_.unwatch(mapper->fd());
   const unsigned asked = mapper ? mapper->requests() : 0;
@@ -112,9 +112,9 @@ void AgentExamination::reaches_us(AgentSide& side) {
     return findings_.push_back(
         warn("to here",
              fmt::format("its RNIC does not reach {}: {}{}", here, why,
-                         asked > 0 ? ", though it asked the port mapper here" : ""),
+                         asked > 0 ? ", although it asked the port mapper here" : ""),
              "see that the network of the RNICs is cabled and no firewall drops TCP; only a "
-             "monitor host may do without it"));
+             "monitor host does not need it"));
   findings_.push_back(
       ok("to here", asked > 0 ? "its RNIC connects to this host, and asks the port mapper first"
                               : "its RNIC connects to this host without asking a port mapper"));
@@ -210,7 +210,7 @@ void Preflight::host(std::size_t at, Findings& into) {
   const Participant& one = event_.participants[at];
   const auto system = system_of(one);
   if (!system)
-    return into.push_back(warn("host", "nothing is known of its host: its agent is all there is",
+    return into.push_back(warn("host", "nothing is known of its host, only of its agent",
                                "run `rnic-suite doctor` there yourself, or name the host by ssh"));
   const bool ours = std::holds_alternative<LocalReference>(one.agent);
   if (!ours) {
@@ -236,7 +236,8 @@ void Preflight::agents(TestNetwork& network) {
   for (std::size_t at = 0; at < event_.participants.size(); ++at) {
     const auto peers = peers_of(at);
     if (peers.empty()) {
-      found_[at].findings.push_back(warn("pairs", "it plays with nobody", "see \"pairs\""));
+      found_[at].findings.push_back(
+          warn("pairs", "it plays with no other participant", "see \"pairs\""));
       continue;
     }
     network.guests().bring_up(at);
@@ -307,7 +308,7 @@ ExitCode preflight(const Event& event, const Options& options) {
     base::say(stdout, "{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
   }
   if (severity == Severity::failure)
-    base::say(stdout, "the event cannot be played as it is: correct what FAILs\n");
+    base::say(stdout, "the event cannot be played: correct what FAILs\n");
   return severity == Severity::failure ? ExitCode::harness : ExitCode::good;
 }
 

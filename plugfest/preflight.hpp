@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// `rnic-plugfest preflight`: what would spoil an event, found before it begins: each fault with its
-// remedy.
+// `rnic-plugfest preflight`: finds what would spoil an event before it begins, and prints each
+// fault with its remedy.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 
 namespace plugfest {
 
-/// What was found of one participant, or of the event as a whole.
+/// The findings about one participant, or about the event as a whole.
 struct Examined {
   std::string who;
   std::vector<suite::doctor::Finding> findings;
 };
 
-/// All of it, printed as a table; harness where something stands in the event's way.
+/// Prints all findings as a table; the exit code is harness if one of them prevents the event.
 [[nodiscard]] suite::jobs::ExitCode preflight(const Event& event, const Options& options);
 
 }  // namespace plugfest

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The records of an event, and its results as reports/schema/plugfest-1.schema.json has them.
+// The records of an event, and its results in the form of reports/schema/plugfest-1.schema.json.
 #pragma once
 
 #include "plugfest/cell.hpp"
@@ -9,7 +9,7 @@
 
 namespace plugfest {
 
-/// What is said of the event itself.
+/// The record of the event itself.
 [[nodiscard]] EventRecord record_of(const Event& event);
 
 [[nodiscard]] Tally tally(const Event& event, const std::vector<Cell>& cells,

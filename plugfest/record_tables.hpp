@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the records of a plugfest travel: the tables of what reports/schema/plugfest-1.schema.json says.
-// What is `defaulted` was added to the format later, or stands only in records of cells that played.
+// The JSON form of the records of a plugfest: the tables for reports/schema/plugfest-1.schema.json.
+// `defaulted` members were added to the format later, or are only in records of cells that were
+// played.
 #pragma once
 
 #include "base/record/table.hpp"

@@ -30,7 +30,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// After the deadline that a cell keeps by itself, before its worker is ended.
+/// The time after a cell's own deadline before its worker is ended.
 constexpr std::chrono::seconds grace{10};
 
 ExitCode complain(ExitCode code, const std::string& why) {
@@ -42,7 +42,7 @@ bool fits_any(const std::vector<std::string>& globs, const Cell& cell) {
   return std::ranges::any_of(globs, [&](const std::string& glob) { return fits(glob, cell.id); });
 }
 
-/// Only where the race has not shown yet.
+/// Only if the race has not shown yet.
 bool wants_another_try(const Event& event, const Journal& journal, const Cell& cell) {
   return journal.has(cell.id) &&
          journal.attempts(cell.id) < tries_for(event, journal.latest(cell.id));
@@ -81,7 +81,7 @@ std::string trouble_of(const TestNetwork& network, const Cell& cell) {
   return trouble.empty() ? network.guests().trouble(cell.responder) : trouble;
 }
 
-/// The matrix for people. The results stand without it.
+/// The matrix for people. The results are complete without it.
 bool render_matrix(const fs::path& folder) {
   constexpr std::chrono::minutes time_limit{2};
   const auto made = suite::lab::run_command(
@@ -121,7 +121,7 @@ std::vector<int> capacities(const Event& event) {
   return all;
 }
 
-/// More than hosts can fill would only stand empty. Each guest may be in a cell: these mostly wait.
+/// More than the hosts can fill would stay empty. Each guest may be in a cell: guests mostly wait.
 std::size_t slots_for(const Event& event, const Options& options) {
   std::size_t ends = 0, guests = 0;
   for (const Participant& one : event.participants) {
@@ -131,7 +131,7 @@ std::size_t slots_for(const Event& event, const Options& options) {
   const std::size_t wanted =
       options.jobs > 0 ? options.jobs
       : options.engine == "slurm"
-          ? ends  // the cluster has slots of its own
+          ? ends  // the cluster has its own slots
           : std::max<std::size_t>({1, std::thread::hardware_concurrency(), guests});
   return std::clamp<std::size_t>(ends / 2, 1, wanted);
 }
@@ -178,7 +178,7 @@ Played play_on_slurm(const Event& event, const std::vector<Cell>& cells, Journal
                      const Options& options, RunOptions& run, suite::jobs::Progress& progress) {
   const auto slurm = Slurm::open(event, options, journal.folder());
   if (!slurm) return std::unexpected(slurm.error());
-  // A cell waits in the queue as long as it must; its time limit is its job's.
+  // A cell may wait in the queue for any time; its time limit is that of its job.
   run.time_limit = [](const Cell&) { return std::chrono::days(30); };
   run.task = [&](const Cell& cell, std::size_t, int attempt) -> Task {
     return slurm->order(cell, attempt);
@@ -198,7 +198,7 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   run.rerun = [&](const Cell& cell) {
     return fits_any(options.rerun, cell) || wants_another_try(event, journal, cell);
   };
-  // What was to be rerun has been.
+  // What was to be rerun has been rerun.
   run.repeat = [&](const Cell& cell) {
     return !fits_any(options.rerun, cell) && wants_another_try(event, journal, cell);
   };

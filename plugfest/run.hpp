@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// `rnic-plugfest run`: the cells of an event, from the journal of earlier runs to the whole
+// `rnic-plugfest run`: the cells of an event, from the journal of earlier runs to the complete
 // document.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace plugfest {
 
 /// Serves as a worker of a run (suite/jobs/worker_pool.hpp).
 [[nodiscard]] int run_worker();
-/// `rnic-plugfest cell`: plays one and leaves its record where a run on Slurm looks for it.
+/// `rnic-plugfest cell`: plays one cell and leaves its record where a run on Slurm looks for it.
 [[nodiscard]] suite::jobs::ExitCode play_one(const Event& event, const std::vector<Cell>& cells,
                                              const Options& options);
 /// `rnic-plugfest bundle`.

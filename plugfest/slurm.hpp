@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The engine `slurm`: each cell is a job of an existing Slurm cluster, on the nodes that its
-// participants are on. Which cell is handed in next, and what becomes of its record, is as on one
-// machine.
+// The engine `slurm`: each cell is a job of an existing Slurm cluster, on the nodes of its
+// participants. The next cell is chosen, and its record processed, as on one machine.
 #pragma once
 
 #include <chrono>
@@ -18,21 +17,21 @@
 
 namespace plugfest {
 
-/// Hands the cell in, waits for its record and returns what it says. A record that a job has left for
-/// a run that was killed is taken as it is.
+/// Submits the cell, waits for its record and returns its outcome. A record that a job has left for
+/// a run that was killed is used as it is.
 [[nodiscard]] Outcome play_as_job(const SlurmOrder& order);
 
 class Slurm {
  public:
-  /// Looks whether there is a cluster, and takes back what an earlier run of the event in this
-  /// folder has left in its queue. The folder must be one that all nodes see under the same name.
+  /// Checks that there is a cluster, and cancels what an earlier run of the event in this folder
+  /// has left in its queue. The folder must be visible to all nodes under the same name.
   [[nodiscard]] static std::expected<Slurm, std::string> open(const Event& event,
                                                               const Options& options,
                                                               const std::filesystem::path& folder);
 
-  /// What a worker has to do to have the cell played as a job.
+  /// What a worker needs to have the cell played as a job.
   [[nodiscard]] SlurmOrder order(const Cell& cell, int attempt) const;
-  /// Takes back all jobs of this run.
+  /// Cancels all jobs of this run.
   void cancel_all() const;
 
  private:
@@ -44,7 +43,7 @@ class Slurm {
   const Event* event_ = nullptr;
   std::filesystem::path folder_, event_file_;
   std::string job_name_;
-  /// That plays one cell; `--cell` and `--attempt` follow.
+  /// The program that plays one cell; `--cell` and `--attempt` follow.
   std::vector<std::string> program_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// All that a worker has to know to have a cell played as a job of the cluster.
+// What a worker needs to have a cell played as a job of the cluster.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@
 namespace plugfest {
 
 struct SlurmOrder {
-  /// The command that hands it in.
+  /// The command that submits the job.
   std::vector<std::string> submission;
   /// Files: where the job leaves the cell's record, and what it wrote.
   std::string record, log;
-  /// Once it runs.
+  /// From the start of the job.
   std::chrono::nanoseconds time_limit{};
 };
 

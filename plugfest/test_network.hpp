@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where the cells of an event are played: in private labs of this machine, or on the network that
-// the participants are on.
+// Where the cells of an event are played: in private labs of this machine, or on the network of the
+// participants.
 #pragma once
 
 #include <expected>
@@ -13,7 +13,7 @@
 
 namespace plugfest {
 
-/// One end of a cell: where its agent is started, and where its peer reaches it.
+/// One end of a cell: where its agent is started, and the address at which its peer reaches it.
 struct Host {
   /// Path of a network namespace; empty: ours.
   std::string network_namespace;
@@ -37,8 +37,8 @@ class TestNetwork {
       const Event& event, std::size_t slots, Guests guests,
       const std::function<void(const std::string&)>& tell);
 
-  /// To be called before a cell begins if nobody has asked whether its guests are away, and when
-  /// its record is there.
+  /// To be called before a cell begins if it was not asked whether its guests are away, and when
+  /// its record is complete.
   void before(const Cell& cell) {
     for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
   }

@@ -28,16 +28,16 @@ bool broken_by(const WireFinding& finding, Side side) {
 }  // namespace
 
 bool unaligned(const Cuts& cuts) {
-  // Seen with the kernel's TCP: up to a fifth where each FPDU is handed to it as a record, up to four
-  // fifths where it merely has the EMSS's size, which section 5.1 gives for an example; nine tenths
-  // where it pays no attention to that.
+  // Measured with the kernel's TCP: up to a fifth if each FPDU is given to it as a record, up to
+  // four fifths if an FPDU merely has the size of the EMSS, which section 5.1 gives as an example;
+  // nine tenths if it ignores FPDUs.
   constexpr std::uint64_t enough = 100, all = 8, most = 7;
   return cuts.segments >= enough && all * cuts.within >= most * cuts.segments;
 }
 
 namespace {
 
-/// Whether the wire shows who it was.
+/// Whether the wire shows which side is at fault.
 bool is_shown(Fault fault) { return fault != Fault::none && fault != Fault::unknown; }
 
 void judge_what_was_seen(Outcome& outcome) {
@@ -61,7 +61,7 @@ void judge_what_was_seen(Outcome& outcome) {
     return;
   }
   outcome.fault = Fault::none;
-  if (outcome.checks.empty()) {  // a scenario that looks at nothing proves nothing
+  if (outcome.checks.empty()) {  // a scenario without checks proves nothing
     outcome.verdict = Verdict::error;
     outcome.reason = "the scenario checked nothing";
   } else if (const auto soft = std::ranges::find_if(outcome.findings, counts);
@@ -71,7 +71,7 @@ void judge_what_was_seen(Outcome& outcome) {
   } else if (!outcome.capture_trouble.empty()) {
     outcome.verdict = Verdict::inconclusive;
     outcome.reason =
-        "both sides are content, but the wire was not seen: " + outcome.capture_trouble;
+        "both sides report success, but the wire was not captured: " + outcome.capture_trouble;
   } else {
     outcome.verdict = Verdict::pass;
   }
@@ -82,7 +82,7 @@ void judge_what_was_seen(Outcome& outcome) {
 void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped) {
   judge_what_was_seen(outcome);
   if (!stopped || !stopped->verdict) return;
-  // What the wire shows of the fault stands; the rest is as the scenario says.
+  // The fault that the wire shows stands; the rest is as the scenario says.
   outcome.verdict = *stopped->verdict;
   outcome.reason = stopped->reason;
   if (!is_shown(outcome.fault) || outcome.verdict == Verdict::not_applicable)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What is said of a cell: the verdict, who is at fault where the wire shows it, and the evidence.
+// The result of a cell: the verdict, the side at fault if the wire shows it, and the evidence.
 #pragma once
 
 #include <array>
@@ -41,9 +41,9 @@ template <class Enumeration>
   return base::record::find<Verdict>(name);
 }
 
-/// Something that one side had to show. It judges no rule, as an expectation of a case does
-/// (results::ExpectationRecord): it says that something went wrong, and the wire shows whose fault it
-/// is.
+/// Something that one side had to show. It judges no rule, unlike an expectation of a case
+/// (results::ExpectationRecord): it reports that something went wrong, and the wire shows whose
+/// fault it is.
 struct Check {
   Side side = Side::initiator;
   std::string what, expected, actual;
@@ -54,11 +54,11 @@ struct Check {
 struct WireFinding {
   std::string rule, level;
   std::vector<std::string> also;  ///< rules that the same fault breaks
-  std::optional<Side> side;       ///< who sent it; nothing: neither address fits
+  std::optional<Side> side;       ///< the side that sent it; nothing: neither address fits
   std::uint32_t frame = 0;        ///< of the cell's capture
   std::string actual, admissible;
   bool certain = true;
-  bool provoked = false;  ///< the scenario had it done
+  bool provoked = false;  ///< the scenario provoked it
 };
 
 /// How TCP cut the octets of one side into segments. It is recorded of each cell, and no ground of a
@@ -66,7 +66,7 @@ struct WireFinding {
 struct Cuts {
   std::optional<Side> side;    ///< nothing: neither address fits
   std::uint64_t segments = 0;  ///< with FPDUs, where alignment was in the sender's hands
-  std::uint64_t within = 0;    ///< of these, begun within an FPDU
+  std::uint64_t within = 0;    ///< those of them that begin within an FPDU
   std::uint32_t frame = 0;     ///< of the cell's capture: the first of those
 };
 /// Whether a sender cuts its stream without regard to FPDUs: of a hundred segments or more, at least
@@ -97,7 +97,7 @@ struct AgentOutput {
 struct Outcome {
   Verdict verdict = Verdict::error;
   Fault fault = Fault::none;
-  std::string reason;  ///< one line; empty where all is well
+  std::string reason;  ///< one line; empty if nothing went wrong
   double seconds = 0;
   std::vector<Check> checks;
   std::vector<WireFinding> findings;
@@ -106,7 +106,7 @@ struct Outcome {
   std::vector<WireLine> wire;
   std::string pcap;  ///< file in the results folder; empty: not captured
   std::uint64_t frames = 0, dropped = 0;
-  /// Why the capture is missing or has holes.
+  /// Why the capture is missing or incomplete.
   std::string capture_trouble;
   std::vector<AgentOutput> said;
 };
@@ -119,11 +119,11 @@ struct ScenarioStop {
   std::string reason;
 };
 
-/// Decides verdict, fault and reason of a cell: by its checks and what the wire shows, and by what
-/// stopped the scenario, if something did.
+/// Decides verdict, fault and reason of a cell: from its checks, from what the wire shows, and from
+/// what stopped the scenario, if anything did.
 void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped = std::nullopt);
 
-/// There is no verdict, and no more to say than why.
+/// An outcome without a verdict, with the reason only.
 [[nodiscard]] Outcome error_outcome(std::string reason, double seconds = 0);
 
 /// The kernel of one side's host complained while the cell was played: that fails the cell,

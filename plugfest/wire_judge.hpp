@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a cell's capture shows: broken rules with who broke them, the decoded exchange, and whether
-// startup came out as the scenario wanted it.
+// What a cell's capture shows: broken rules with the side that broke them, the decoded exchange,
+// and whether startup had the result that the scenario needs.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct WireQuery {
   dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
   std::string initiator, responder;  ///< addresses
   WireExpectation expectation;
-  bool played_to_the_end = true;  ///< else nothing is wished of what may not have happened
+  bool played_to_the_end = true;  ///< otherwise nothing is demanded that may not have happened
 };
 
 /// Adds to the outcome's findings, wire and checks.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks that every source is in a room, and that every #include points from its room to the same room or to one that it may use
+"""Checks that every source is in a component, and that every #include points to the same component or to one that it may use
 (docs/architecture.md)."""
 
 import argparse
@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Room -> rooms whose headers it may include, besides its own and base. The room of a file is the longest listed folder that contains it.
+# Component -> components whose headers it may include, besides its own and base. That of a file is the longest listed folder that contains it.
 ALLOWED = {
     "base": [],
     "rules": [],
@@ -87,7 +87,7 @@ def faults(root):
             continue
         source = room_of(relative, ALLOWED)
         if source is None:
-            yield f"{relative}: is in no room; give its folder a row here and in docs/architecture.md"
+            yield f"{relative}: is in no component; give its folder a row here and in docs/architecture.md"
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             found = INCLUDE.match(line)

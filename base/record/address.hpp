@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How an address travels between processes.
+// The JSON form of an address.
 #pragma once
 
 #include "base/address.hpp"

@@ -10,7 +10,7 @@
 
 namespace base::record {
 
-/// The value of a lower-case digit; -1: it is none.
+/// The value of a lower-case digit; -1: it is not a digit.
 [[nodiscard]] inline int nibble(char digit) {
   return digit >= 'A' && digit <= 'F' ? -1 : hex_digit(digit);
 }
@@ -20,7 +20,7 @@ namespace base::record {
          std::all_of(text.begin(), text.end(), [](char digit) { return nibble(digit) >= 0; });
 }
 
-/// RFC 3339, UTC with a Z: the characters that are not digits stand at their places.
+/// RFC 3339, UTC with a Z: checks the characters that are not digits and their places.
 [[nodiscard]] inline bool is_timestamp(std::string_view text) {
   constexpr std::string_view shape = "0000-00-00T00:00:00";
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -45,7 +45,7 @@ namespace base::record {
   }
   return false;
 }
-/// What a fault says of a text that has not this form.
+/// What a fault says about a text that does not have this form.
 [[nodiscard]] inline const char* wanted(Form form) {
   switch (form) {
     case Form::any:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Records of JSON, by their tables. C++17, for the agent's own build.
+// Reads records from JSON, by their tables. C++17, for the agent's own build.
 //
 // Reading is strict: a value of the wrong type, out of range, or missing is a fault that names the
 // member by its path, `cases[3].verdict`. Nothing is thrown for what a document holds.
@@ -17,7 +17,7 @@
 
 namespace base::record {
 
-/// A value, short enough to stand in a fault of one line.
+/// A value, shortened to fit a fault of one line.
 [[nodiscard]] inline std::string shown(const Json& json) {
   std::string text = one_line(json);
   constexpr std::size_t enough = 40;
@@ -37,11 +37,11 @@ struct ReadOptions {
   const std::string* attachment = nullptr;
 };
 
-/// Why a document is no such record.
+/// Why a document is not such a record.
 struct ReadFault {
   /// One line that names the member.
   std::string text;
-  /// The type of a message is none of those of its variant.
+  /// The type of a message is not one of its variant.
   bool unknown_type = false;
 };
 
@@ -69,7 +69,7 @@ class Reader {
     return refuse("must be " + wanted + ", not " + shown(json));
   }
 
-  /// Runs a step with a longer path, which stays as it is where the step finds a fault.
+  /// Runs a step with a longer path; if the step finds a fault, the path stays that of the fault.
   template <class Step>
   bool within(const std::string& further, const Step& step) {
     const std::size_t size = path_.size();
@@ -283,7 +283,7 @@ class Reader {
     return true;
   }
 
-  /// The names of an object's members that a table holds.
+  /// The names of an object's members that are in a table.
   using Seen = std::vector<std::string_view>;
 
   template <class T>
@@ -372,7 +372,7 @@ class Reader {
   std::size_t taken_ = 0;
 };
 
-/// Reads a record; the fault is the first one found, and `out` is then not whole.
+/// Reads a record; the fault is the first one found, and then `out` is incomplete.
 template <class T>
 [[nodiscard]] std::optional<ReadFault> from_json(const Json& json, T& out,
                                                  const ReadOptions& options = {}) {

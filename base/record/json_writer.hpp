@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// JSON of records, by their tables. C++17, for the agent's own build.
+// Writes records as JSON, by their tables. C++17, for the agent's own build.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace base::record {
 
 using Json = nlohmann::ordered_json;
 
-/// One line of JSON. Text that is not UTF-8 is mended with replacement characters.
+/// One line of JSON. Invalid UTF-8 in a text is replaced with replacement characters.
 [[nodiscard]] inline std::string one_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -22,9 +22,9 @@ using Json = nlohmann::ordered_json;
 struct WriteOptions {
   /// False: empty texts and octets that have a default are left out.
   bool in_full = true;
-  /// With the members that travel only between processes of one build.
+  /// With the members that are sent only between processes of one build.
   bool internal = false;
-  /// Where octets go, one value after the other, and their number into the JSON; null: they are
+  /// Receives octets, one value after another, while the JSON has their number; null: they are
   /// written as hexadecimal digits.
   std::string* attachment = nullptr;
 };

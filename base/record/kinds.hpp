@@ -52,7 +52,7 @@ inline constexpr bool is_variant = false;
 template <class... T>
 inline constexpr bool is_variant<std::variant<T...>> = true;
 
-/// Travels as a number of seconds, which a double holds to the nanosecond for some 50 days.
+/// Written as a number of seconds, which a double holds to the nanosecond for about 50 days.
 template <class T>
 inline constexpr bool is_duration = std::is_same_v<T, std::chrono::nanoseconds>;
 
@@ -62,7 +62,7 @@ inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, b
 template <class...>
 inline constexpr bool always_false = false;
 
-/// Calls with each name of an enumeration, of a set of flags, or of a constraint.
+/// Calls `call` with each name of an enumeration, of a set of flags, or of a constraint.
 template <class Call>
 void for_each_word(const Constraint& constraint, const Call& call) {
   for (std::size_t i = 0; i < constraint.word_count; ++i) call(constraint.words[i]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The JSON Schema (2020-12) of a record, by its table, and how a published one differs from it. The
-// published schemas in reports/schema also hold descriptions; tests compare the rest.
+// The JSON Schema (2020-12) of a record, from its table, and its differences from a published one.
+// The published schemas in reports/schema also have descriptions; tests compare the rest.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace base::record {
 
-/// Not ordered: two schemas are the same in whatever order their members stand.
+/// Not ordered: two schemas are equal whatever the order of their members.
 using Schema = nlohmann::json;
 
 namespace detail {
@@ -185,7 +185,8 @@ Schema object_schema() {
   return properties.schema();
 }
 
-/// A published schema without references and descriptions, in the one form that is generated.
+/// A published schema without references and descriptions, in the form in which schemas are
+/// generated.
 inline Schema plain(const Schema& published, const Schema& root) {
   if (published.is_array()) {
     Schema list = Schema::array();
@@ -225,8 +226,8 @@ template <class T>
   return detail::object_schema<T>();
 }
 
-/// Where a published schema says something else than a generated one: a JSON patch, one line per
-/// difference; empty: nowhere.
+/// Where a published schema differs from a generated one: a JSON patch, one line per difference;
+/// empty: nowhere.
 [[nodiscard]] inline std::vector<std::string> differences(const Schema& published,
                                                           const Schema& generated) {
   std::vector<std::string> lines;

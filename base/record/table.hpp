@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The description of a struct that travels as JSON: one table per struct, from which the reader, the
-// writer (json_reader.hpp, json_writer.hpp) and the schema (schema.hpp) come. C++17, for the agent's own build.
+// The description of a struct that is sent or stored as JSON: one table per struct, from which the
+// reader, the writer (json_reader.hpp, json_writer.hpp) and the schema (schema.hpp) are derived.
+// C++17, for the agent's own build.
 //
-// A table is found by argument-dependent lookup, beside the struct:
+// A table is found by argument-dependent lookup, next to the struct:
 //
 //   struct Row { std::string name; Verdict verdict; std::optional<std::uint32_t> frame; };
 //   constexpr auto names_of(Verdict) { return std::array{"pass", "fail"}; }
@@ -25,24 +26,24 @@
 namespace base::record {
 
 enum class Presence : std::uint8_t {
-  /// The member is always there; an empty optional is null.
+  /// The member is always present; an empty optional is null.
   required,
   /// A writer may leave the member out, which then keeps its default; an empty optional is left out.
   defaulted,
-  /// Like `required`, but only between processes of one build; no document holds it.
+  /// Like `required`, but only between processes of one build; no document has it.
   internal
 };
 
 /// The form of a text.
 enum class Form : std::uint8_t { any, hex, sha256, timestamp };
 
-/// What the value of a member keeps to besides its type.
+/// What the value of a member must satisfy besides its type.
 struct Constraint {
   /// Of a text: the words that it may be; null: any text.
   const char* const* words = nullptr;
   std::size_t word_count = 0;
   Form form = Form::any;
-  /// Of a number, or of those in a map: the least value; nothing: the least of its type.
+  /// Of a number, or of the numbers in a map: the least value; nothing: the least of its type.
   std::optional<std::int64_t> minimum{};
   /// Of a list: has at least one element.
   bool nonempty = false;
@@ -79,7 +80,7 @@ struct Member {
   }
 };
 
-/// A part whose members stand among those of its owner. A variant of structs adds a member "type"
+/// A part whose members are among those of its owner. A variant of structs adds a member "type"
 /// with the name of the alternative's table.
 template <class Owner, class Part>
 struct Inlined {
@@ -135,7 +136,7 @@ template <class T>
   return table_of(static_cast<const T*>(nullptr));
 }
 
-/// A set of rights or the like: a struct of booleans that travels as the list of those that are
+/// A set of rights or the like: a struct of booleans that is written as the list of those that are
 /// true. `flags_of(const Set*)` returns an array of these.
 template <class Owner>
 struct Flag {

@@ -13,14 +13,15 @@
 namespace dissectors::analyzer {
 
 struct Options {
-  /// Octets kept for one direction while segments before them are missing. More than a TCP window is
-  /// of no use.
+  /// Octets kept for one direction while segments before them are missing. More than a TCP window
+  /// is not useful.
   std::size_t reorder_octets = std::size_t{4} << 20;
-  /// A connection idle for so long (by capture time) is closed with a note; nanoseconds.
+  /// A connection that is idle for this long (by capture time) is closed with a note; nanoseconds.
   std::uint64_t idle_limit = std::uint64_t{600} * 1'000'000'000;
-  /// Connections kept at once; beyond it the one idle longest is closed with a note.
+  /// Connections kept at the same time; beyond it the one that has been idle longest is closed with
+  /// a note.
   std::size_t connections = 200'000;
-  /// Take a connection whose startup was not seen for iWARP where its octets fit.
+  /// Treat a connection whose startup was not seen as iWARP if its octets fit.
   bool pick_up = true;
 };
 
@@ -39,12 +40,14 @@ class Analyzer {
   Analyzer& operator=(Analyzer&&) noexcept;
   ~Analyzer();
 
-  /// Takes one TCP segment. `frame` counts from 1 and never falls; `time` in nanoseconds since 1970.
-  /// Hostile values are taken as they come.
+  /// Takes one TCP segment. `frame` counts from 1 and never decreases; `time` in nanoseconds since
+  /// 1970. Hostile values are accepted as they are.
   void segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
-  /// Decode As: from now on a connection with this port is taken for iWARP even if nothing fits yet.
+  /// Decode As: from here on a connection with this port is treated as iWARP even if nothing fits
+  /// yet.
   void treat_as_iwarp(std::uint16_t port);
-  /// Says what is left to say of every connection. To be called once, after the last segment.
+  /// Reports what is left to report about every connection. To be called once, after the last
+  /// segment.
   void finish();
   [[nodiscard]] const Counts& counts() const;
   /// Octets held at this moment, for the stated bound: connections x (reorder_octets x 2 + state).

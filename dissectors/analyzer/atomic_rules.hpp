@@ -14,14 +14,14 @@ class AtomicRules {
  public:
   explicit AtomicRules(Findings findings) : findings_(findings) {}
 
-  /// A Request that is complete. Its header, if it can be read.
+  /// A Request that is complete, with its header, if that can be read.
   std::optional<rnic::wire::AtomicRequestHeader> request(const Incoming& incoming,
                                                          const MessageStep& step) const;
   std::optional<rnic::wire::AtomicResponseHeader> response(const Incoming& incoming,
                                                            const MessageStep& step) const;
-  // Responses come in the order of their Requests: what this one shows of it, by what is outstanding.
+  // Responses come in the order of their Requests: this checks the order by what is outstanding.
   void judged(const Incoming& response, bool atomics_after, bool reads_after) const;
-  /// A Read Response came, and an Atomic Request followed its Request.
+  /// A Read Response arrived, and an Atomic Request followed its Request.
   void judged_atomic_after_read(const Incoming& response) const;
   [[nodiscard]] static const Statement& unsolicited();
   void wrong_identifier(const Incoming& incoming, std::uint32_t expected) const;

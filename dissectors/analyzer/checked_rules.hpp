@@ -10,7 +10,7 @@
 
 namespace dissectors::analyzer {
 
-/// Every rule that a finding can name, sorted by id. Made of the tables that the checks use.
+/// Every rule that a finding can name, sorted by id. Made from the tables that the checks use.
 [[nodiscard]] std::span<const rules::RuleId> checked_rules();
 
 /// The rules that these checks would have named had they failed, sorted by id.

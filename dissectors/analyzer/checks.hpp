@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The checks of the analyzer: their numbers, the rules that each reports, and sets of them, by which
-// a connection says what was evaluated on its octets.
+// The checks of the analyzer: their numbers, the rules that each reports, and sets of them, with
+// which a connection reports what was evaluated on its octets.
 //
-// Each rules file has its checks in a .def file beside it, one line for one check:
+// Each rules file has its checks in a .def file of the same name, one line for each check:
 //   ANALYZER_CHECK(name, "rule it reports", "rule that the same fault breaks as well", ...)
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One connection of a capture: TCP reassembly of both directions before the judge of its octets.
+// One connection of a capture: TCP reassembly of both directions, before the judge of its octets.
 #pragma once
 
 #include <array>
@@ -29,14 +29,14 @@ class ConnectionState final {
                std::uint64_t time);
   /// The segment, a SYN, opens the same addresses and ports anew.
   [[nodiscard]] bool opens_another(Direction direction, const capture::Segment& segment) const;
-  /// Says what is left to say. Nothing is taken any more.
+  /// Reports what is left to report. Nothing is accepted after this.
   void close();
   void aged_out(std::string why);
   [[nodiscard]] std::uint64_t last_time() const { return last_.time; }
   [[nodiscard]] std::size_t memory() const;
 
  private:
-  /// Gives the calls of one direction's reassembly their direction.
+  /// Adds the direction to the calls of one direction's reassembly.
   struct Receiver final : StreamReceiver {
     Receiver(ConnectionState& state, Direction which) : owner(state), direction(which) {}
     void octets(const Chunk& chunk) override { owner.octets(direction, chunk); }
@@ -52,8 +52,8 @@ class ConnectionState final {
     ConnectionState& owner;
     Direction direction;
   };
-  /// A segment that was sent knowing of octets which the capture has not brought yet: it waits for them,
-  /// so that what is judged comes in the order of cause and effect.
+  /// A segment whose sender knew of octets that the capture has not shown yet: it waits for them,
+  /// so that the judge gets everything in the order of cause and effect.
   struct Delayed {
     capture::Segment segment;
     std::vector<std::byte> payload;  ///< what the segment views

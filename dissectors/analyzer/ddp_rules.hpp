@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// DDP as a trace shows it: segments put together to messages, and the rules of their headers, their
-// sequence and their offsets (RFC 5041 sections 4 and 5).
+// DDP as a trace shows it: segments reassembled into messages, and the rules of their headers,
+// their sequence and their offsets (RFC 5041 sections 4 and 5).
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace dissectors::analyzer {
 
-/// What a segment is within its message.
+/// The place of a segment within its message.
 struct MessageStep {
   bool first = false, last = false;
   bool known = false;        ///< followed from the first segment on
@@ -17,7 +17,7 @@ struct MessageStep {
   std::uint64_t octets = 0;  ///< payload so far, this segment included
   std::uint32_t msn = 0;     ///< of the message, if untagged
   /// The message from its first octet on, if it is untagged and known: all of it, or as much as a
-  /// header may take. Gives out at the first octet that the capture does not have.
+  /// header may need. Ends at the first octet that is not in the capture.
   rnic::wire::Bytes content;
 };
 
@@ -30,7 +30,7 @@ class DdpRules {
   MessageStep take(const Incoming& incoming, bool version_zero_possible);
   /// What comes next in this direction is not known.
   void lose(Direction direction);
-  /// The message that is open gets no further segment.
+  /// The open message gets no further segment.
   void nothing_follows(Direction direction);
   void finish();
 
@@ -43,7 +43,7 @@ class DdpRules {
   struct Gap {
     std::uint64_t begin = 0, end = 0;
   };
-  /// Why a message has been complained of: each fault once.
+  /// The faults of a message that have been reported: each is reported once.
   struct Reported {
     bool rsvdulp = false, stag = false, queue = false, msn = false, offset = false, order = false;
   };
@@ -51,7 +51,7 @@ class DdpRules {
     bool active = false;
     bool tagged = false;
     bool known = false;
-    bool ended = false;  ///< its L has come, but octets before that are missing
+    bool ended = false;  ///< its L has arrived, but octets before that are missing
     rnic::wire::RdmapControl rdmap;
     std::uint32_t ulp_word = 0, queue = 0, msn = 0, stag = 0;
     std::uint64_t number = 0;
@@ -72,7 +72,7 @@ class DdpRules {
   struct QueueState {
     bool known = true, used = false;
     std::uint32_t next_msn = 1;
-    /// The message that ended last, to tell an L that came too early.
+    /// The message that ended last, to detect an L that came too early.
     bool ended = false;
     std::uint32_t ended_msn = 0;
     std::uint64_t ended_at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the analyzer sees and says: the events of one connection, the findings, and the sink that its
-// faces (rnic-lint, the Wireshark plugin, a run's capture) implement.
+// The input and output of the analyzer: the events of one connection, the findings, and the sink
+// that its users (rnic-lint, the Wireshark plugin, a run's capture) implement.
 //
 // Every view (Bytes, spans, string_view) in an event is valid during the call that delivers it.
 #pragma once
@@ -22,14 +22,15 @@ namespace dissectors::analyzer {
 
 using rnic::wire::Bytes;
 
-/// Which end sent it. `first` is the end whose octets were seen first; who of the two opened the
-/// connection and who is the MPA Initiator is distinguished (Roles), since a capture may begin later.
+/// The sending end. `first` is the end whose octets were seen first; which of the two opened the
+/// connection and which is the MPA Initiator is a separate question (Roles), since a capture may
+/// begin later.
 enum class Direction : std::uint8_t { from_first, from_second };
 [[nodiscard]] constexpr Direction opposite(Direction direction) {
   return direction == Direction::from_first ? Direction::from_second : Direction::from_first;
 }
 
-/// The part an end plays in MPA startup.
+/// The role of an end in MPA startup.
 enum class Role : std::uint8_t { unknown, initiator, responder };
 
 /// One TCP connection of the capture. Numbers count from 1 in the order of first frames and are not
@@ -47,31 +48,31 @@ struct Connection {
   }
 };
 
-/// Where in the capture something lies.
+/// A place in the capture.
 struct Place {
   Direction direction = Direction::from_first;
   std::uint64_t offset =
       0;  ///< octets of the direction's TCP stream before it, 0 after the SYN (or the first octet seen)
   std::uint64_t length = 0;       ///< octets of the stream, Markers included
   std::uint32_t first_frame = 0;  ///< frame of its first octet; numbers count from 1
-  std::uint32_t last_frame = 0;   ///< frame of its last octet: when all of it was there
+  std::uint32_t last_frame = 0;   ///< frame of its last octet: when all of it had arrived
   std::uint64_t time = 0;         ///< of last_frame; nanoseconds since 1970, UTC
 };
 
-/// How sure the analyzer is of where FPDUs begin, and of a finding.
+/// How certain the analyzer is of where FPDUs begin, and of a finding.
 enum class Certainty : std::uint8_t {
-  /// Followed from MPA startup without a hole.
+  /// Followed from MPA startup without a gap.
   certain,
-  /// Found again in mid-connection, by Markers or by headers and CRCs that fit; or of several readings
-  /// of the octets the one that explains most.
+  /// Found again within a connection, by Markers or by headers and CRCs that fit; or, of several
+  /// readings of the octets, the one that explains most.
   likely,
 };
 
-/// An MPA Request or Reply Frame, or what stood in its place.
+/// An MPA Request or Reply Frame, or what came instead.
 struct MpaFrameSeen {
   Place place;
   rnic::wire::MpaFrame frame;
-  /// The frame as it came, key first: the key may be another, and less private data may have come
+  /// The frame as received, key first: the key may be wrong, and less private data may have arrived
   /// than PD_Length says.
   Bytes octets;
 };
@@ -86,15 +87,15 @@ enum class Crc : std::uint8_t {
 /// A Marker found inside or directly before an FPDU.
 struct MarkerSeen {
   std::uint64_t offset = 0;        ///< of the direction's TCP stream
-  std::uint16_t reserved = 0;      ///< as it came
-  std::uint16_t fpdu_pointer = 0;  ///< as it came
-  std::uint16_t expected = 0;      ///< what FPDUPTR had to be
+  std::uint16_t reserved = 0;      ///< as received
+  std::uint16_t fpdu_pointer = 0;  ///< as received
+  std::uint16_t expected = 0;      ///< the correct FPDUPTR
 };
 
-/// One FPDU, freed of its Markers.
+/// One FPDU, without its Markers.
 struct FpduSeen {
   Place place;  ///< from ULPDU_Length (or the Marker directly before it) to the CRC
-  std::uint16_t ulpdu_length = 0;  ///< as it came
+  std::uint16_t ulpdu_length = 0;  ///< as received
   Bytes ulpdu;                     ///< fewer octets than ulpdu_length where the capture cut frames
   Bytes pad;                       ///< 0 to 3 octets
   Crc crc = Crc::unknown;
@@ -115,10 +116,10 @@ enum class Ending : std::uint8_t { fin, reset };
 struct Finding {
   rules::RuleId rule;
   Place place;
-  std::string actual;      ///< what came, one line; decoded, with hex where that helps
+  std::string actual;      ///< what came, one line; decoded, with hex if that helps
   std::string admissible;  ///< what the rule allows, one line
   Certainty certainty = Certainty::certain;
-  /// Rules that the same fault breaks as well, where the RFCs say one thing in several places.
+  /// Other rules that the same fault breaks, where the RFCs say one thing in several places.
   std::span<const rules::RuleId> also = {};
   [[nodiscard]] bool breaks(std::string_view id) const {
     return rule.id == id ||
@@ -126,18 +127,18 @@ struct Finding {
   }
 };
 
-/// Something that could not be judged, or that a reader should know. Counted, never silent.
+/// Something that could not be judged, or that a reader should know. It is always counted.
 enum class NoteKind : std::uint8_t {
   octets_missing,          ///< a hole in the capture
-  frame_cut,               ///< the capture kept less than the wire carried
+  frame_cut,               ///< the capture kept less than was sent
   startup_not_seen,        ///< joined in mid-connection
   direction_missing,       ///< only one side was captured
   framing_lost,            ///< where FPDUs begin is no longer known
   framing_found,           ///< and known again
-  segment_ignored,         ///< no TCP takes it: damaged on its way, or outside the window
+  segment_ignored,         ///< no TCP accepts it: damaged on the path, or outside the window
   retransmission_differs,  ///< a TCP retransmission carried other octets
-  not_iwarp,               ///< the connection is given up as none of ours
-  memory_bound,            ///< octets were given up for want of room
+  not_iwarp,               ///< the connection is not iWARP and no longer followed
+  memory_bound,            ///< octets were dropped for lack of room
   aged_out,                ///< idle connection closed by the analyzer
   not_judged,              ///< a check that had to be left out, with the reason
 };
@@ -149,14 +150,14 @@ struct Note {
   std::string text;
 };
 
-/// The one-liner of a ULPDU of this length, of which the capture may have cut the end: lengths are
-/// those on the wire.
+/// The one-line description of a ULPDU of this length, of which the capture may have cut the end:
+/// lengths are those on the wire.
 [[nodiscard]] std::string describe_ulpdu(Bytes captured, std::size_t length);
 
-/// What was made of the message that an FPDU belongs to, for the faces to show.
+/// What was found about the message of an FPDU, for display.
 struct MessageSeen {
   const FpduSeen* fpdu = nullptr;
-  std::string_view summary;  ///< the engineers' one-liner; empty if nobody wants summaries
+  std::string_view summary;  ///< the one-line description; empty if summaries are not wanted
   bool first_segment = false, last_segment = false;
   std::uint64_t message = 0;         ///< number of the message in its direction, from 1
   std::uint64_t message_octets = 0;  ///< payload so far
@@ -167,18 +168,18 @@ struct MessageSeen {
   std::uint32_t blamed_frame = 0;
 };
 
-/// What startup settled, as far as it was seen.
+/// What startup has negotiated, as far as it was seen.
 struct Negotiated {
   std::optional<std::uint8_t> revision;
   std::optional<bool> crc;
   std::optional<bool> markers_from_first, markers_from_second;  ///< in the direction from that end
   bool enhanced = false, peer_to_peer = false, rejected = false;
-  /// Enhanced values of request and reply, as they came.
+  /// Enhanced values of request and reply, as received.
   std::optional<rnic::wire::EnhancedWords::Values> request, reply;
 };
 
-/// A face of the analyzer. Calls come in the order of the frames that brought the events about; all
-/// calls for one `segment()` are made before it returns.
+/// A user of the analyzer. Calls come in the order of the frames that caused the events; all calls
+/// for one `segment()` are made before it returns.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -187,14 +188,14 @@ class Sink {
   virtual void negotiated(const Connection&, const Negotiated&) {}
   virtual void fpdu(const Connection&, const FpduSeen&) {}
   virtual void message(const Connection&, const MessageSeen&) {}
-  /// Whether message() shall bring one-liners. They cost more than all checks together.
+  /// Whether message() is to have one-line descriptions. They cost more than all checks together.
   [[nodiscard]] virtual bool wants_summaries() const { return true; }
   virtual void finding(const Connection&, const Finding&) = 0;
   virtual void note(const Connection&, const Note&) {}
   virtual void ended(const Connection&, Direction, Ending, const Place&) {}
-  /// What was evaluated on the connection: comes once, before closed().
+  /// What was evaluated on the connection: called once, before closed().
   virtual void judged(const Connection&, const JudgedChecks&) {}
-  /// Nothing more will be reported of it.
+  /// Nothing more will be reported about it.
   virtual void closed(const Connection&) {}
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The shape of one FPDU on the wire, as presumed or as found: how long its parts are, where its
-// Markers stand, whether its CRC and its DDP header bear that out.
+// The shape of one FPDU on the wire, as presumed or as found: the lengths of its parts, the places
+// of its Markers, and whether its CRC and its DDP header confirm them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct Shape {
   bool markers = false;
   std::size_t ulpdu = 0;    ///< octets of the ULPDU
   std::size_t pad = 0;      ///< octets of the pad
-  std::size_t trailer = 4;  ///< octets of the CRC field: 0 where a sender leaves it out
+  std::size_t trailer = 4;  ///< octets of the CRC field: 0 if a sender leaves it out
 
   /// The shape that RFC 5044 section 4.1 gives an FPDU with this ULPDU_Length.
   [[nodiscard]] static Shape of(std::size_t ulpdu_length, bool markers, std::uint64_t position) {
@@ -36,25 +36,25 @@ struct Shape {
   }
 };
 
-/// ULPDU_Length of an FPDU of which the beginning is given; nothing as long as it is not there.
+/// ULPDU_Length of an FPDU whose beginning is given; nothing until it has arrived.
 [[nodiscard]] std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker);
-/// Whether the last four octets of the FPDU are the CRC32c of all before them. `octets` may go on
-/// after it; false where they do not hold all of it.
+/// Whether the last four octets of the FPDU are the CRC32c of all before them. `octets` may
+/// continue after it; false if they do not contain all of it.
 [[nodiscard]] bool crc_fits(Bytes octets, const Shape& shape);
-/// Whether the beginning of a ULPDU, of which `length` octets are said to exist, can be a DDP
-/// segment of RDMAP: versions, reserved bits, opcode, queue, lengths. Octets that are not there are
-/// not held against it, but the two control octets have to be.
+/// Whether the beginning of a ULPDU, which has `length` octets in all, can be a DDP segment of
+/// RDMAP: versions, reserved bits, opcode, queue, lengths. Missing octets do not count against it,
+/// but the two control octets must be present.
 [[nodiscard]] bool plausible_header(Bytes ulpdu, std::size_t length);
-/// The same for an FPDU of which the beginning is given.
+/// The same for an FPDU whose beginning is given.
 [[nodiscard]] bool plausible_fpdu(Bytes fpdu, bool markers, std::uint64_t position);
 
-/// What was found to be an FPDU without being told where one begins.
+/// What was found to be an FPDU without knowing where one begins.
 struct Fit {
   Shape shape;
   bool crc_right = false;
   bool markers_seen = false;  ///< a Marker in it points to its beginning
 };
-/// What is known of a direction that an FPDU is looked for in.
+/// What is known about a direction in which an FPDU is looked for.
 struct Known {
   std::optional<bool> markers, crc;
   std::optional<std::uint64_t> origin;  ///< offset in the stream of some Marker
@@ -76,8 +76,8 @@ struct Known {
          control_at(rnic::wire::marker_size + rnic::wire::fpdu_length_size);
 }
 
-/// Whether an FPDU that fits begins here: plausible, whole, and borne out by its CRC; where CRCs are
-/// not known to be in use a row of plausible FPDUs does.
+/// Whether an FPDU that fits begins here: plausible, complete, and confirmed by its CRC; if CRCs
+/// are not known to be in use, a row of plausible FPDUs confirms it.
 [[nodiscard]] std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known);
 
 }  // namespace dissectors::analyzer

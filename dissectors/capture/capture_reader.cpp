@@ -20,14 +20,15 @@ namespace dissectors::capture {
 
 namespace {
 
-// What libpcap's FILE reads from, or what records are viewed in; `position` octets were taken so far.
+// What libpcap's FILE reads from, or where records are viewed; `position` octets have been taken so
+// far.
 struct Feed {
   std::unique_ptr<OctetSource> source;
   std::vector<std::byte> buffer = std::vector<std::byte>(2 * longest_captured_frame);
   std::size_t begin = 0, end = 0;
   std::uint64_t position = 0;
 
-  // At least as many octets, or all that are left; they stay where they are until the next call.
+  // At least this many octets, or all that are left; they stay in place until the next call.
   base::Bytes peek(std::size_t count) {
     while (end - begin < count) {
       if (begin + count > buffer.size()) {
@@ -60,13 +61,13 @@ struct Feed {
   }
 };
 
-// Never -1: a fault of the source is told by the source.
+// Never -1: the source reports its own fault.
 ssize_t read_feed(void* cookie, char* target, std::size_t size) {
   auto& feed = *static_cast<Feed*>(cookie);
   return static_cast<ssize_t>(feed.read({reinterpret_cast<std::byte*>(target), size}));
 }
 
-// Tells where it is and goes nowhere: what ftello() asks for.
+// Reports the position and does not move: what ftello() asks for.
 int tell_feed(void* cookie, off64_t* offset, int whence) {
   if (whence != SEEK_CUR || *offset != 0) return -1;
   *offset = static_cast<off64_t>(static_cast<Feed*>(cookie)->position);
@@ -77,8 +78,8 @@ struct PcapCloser {
   void operator()(pcap_t* handle) const { pcap_close(handle); }
 };
 
-// What libpcap does not read in a pcapng file, and which tool makes a file of it that is read. It asks for
-// one link type, one snapshot length and one byte order.
+// What libpcap does not read in a pcapng file, and which tool converts it. It requires one link
+// type, one snapshot length and one byte order.
 struct Unsupported {
   std::string_view reason;  ///< part of libpcap's
   std::string_view advice;
@@ -136,7 +137,7 @@ struct CaptureReader::State {
                   .reason = one_line(std::move(reason)),
                   .unsupported = unsupported};
   }
-  // A fault below says more than libpcap, which only sees too few octets.
+  // A fault of the source says more than libpcap, which only sees too few octets.
   void fail(std::uint64_t offset) {
     const std::string& below = feed.source->fault();
     std::string reason = below.empty() ? pcap_geterr(handle.get()) : below;
@@ -214,8 +215,8 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     if (const std::string& fault = state->feed.source->fault(); !fault.empty())
       return refuse(fault);
     if (state->feed.position == 0) return refuse("it is empty");
-    return refuse(fmt::format("it is no pcap or pcapng file, also not inside gzip or zstd ({})",
-                              error.data()));
+    return refuse(
+        fmt::format("it is not a pcap or pcapng file, compressed or not ({})", error.data()));
   }
   const int datalink = pcap_datalink(state->handle.get());
   const auto link = link_of_datalink(datalink);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Reads a capture file, pcap or pcapng, packed or not, frame by frame: never more of it in memory
-// than one frame and some buffers.
+// Reads a capture file, pcap or pcapng, compressed or not, frame by frame, with only one frame and
+// some buffers in memory.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Tear {
   std::uint64_t offset = 0;  ///< octets of the (unpacked) file before the record that is torn
   std::uint64_t frames = 0;  ///< read before it
   std::string reason;        ///< one line
-  /// The file goes on, but not in a form that is read here.
+  /// The file continues, but not in a form that is read here.
   bool unsupported = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A captured frame, and what is read of it to know which connection it belongs to: addresses,
-// ports, TCP sequence numbers.
+// A captured frame, and what is read from it to assign it to a connection: addresses, ports, TCP
+// sequence numbers.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ enum class LinkType : std::uint32_t {
   raw_ipv6 = 229,
   linux_sll2 = 276,  ///< Linux "cooked", second version
 };
-/// The link type for what libpcap calls a data link type, if frames of it are understood here.
+/// The link type for libpcap's data link type, if its frames are understood here.
 [[nodiscard]] std::optional<LinkType> link_of_datalink(int datalink);
 
 struct Frame {
@@ -46,7 +46,7 @@ struct Endpoint {
   std::uint16_t port = 0;
   bool ipv6 = false;
 
-  /// From literals as people write them; nothing if `host` is no address.
+  /// From literals; nothing if `host` is not an address.
   [[nodiscard]] static std::optional<Endpoint> parse(std::string_view host, std::uint16_t port);
   [[nodiscard]] std::string text() const;
   auto operator<=>(const Endpoint&) const = default;
@@ -84,10 +84,10 @@ enum class Checksum : std::uint8_t {
   wrong,
   unknown,  ///< not filled in yet, or the capture cut the frame
 };
-/// What the TCP checksum (RFC 9293 section 3.1) says of the segment.
+/// The result of the TCP checksum (RFC 9293 section 3.1) of the segment.
 [[nodiscard]] Checksum check_checksum(const Segment& segment);
 
-/// Why a frame holds no TCP segment.
+/// Why a frame contains no TCP segment.
 enum class NoSegment : std::uint8_t {
   other_protocol,
   fragment,   ///< of an IP packet: its ports, or the rest of its octets, lie elsewhere

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Live capture of one interface through libpcap, and the sentinel datagram that proves how far the
-// capture has seen.
+// capture has got.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace dissectors::capture {
 
 struct CaptureCounts {
   std::uint64_t received = 0;
-  std::uint64_t dropped = 0;  ///< for want of buffer
+  std::uint64_t dropped = 0;  ///< for lack of buffer space
   std::uint64_t interface_dropped = 0;
 };
 

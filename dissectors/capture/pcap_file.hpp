@@ -11,7 +11,7 @@
 
 namespace dissectors::capture {
 
-/// What a pcap file begins with.
+/// The header of a pcap file.
 [[nodiscard]] std::vector<std::byte> pcap_header(LinkType link);
 /// Appends one frame's record.
 void append_pcap_frame(std::vector<std::byte>& file, const FrameView& frame);

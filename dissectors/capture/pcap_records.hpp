@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The records of an ordinary pcap file, viewed where they lie: libpcap copies each of them twice.
+// The records of an ordinary pcap file, viewed in place: libpcap copies each of them twice.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct PcapFileHeader {
   LinkType link = LinkType::ethernet;
 };
 /// Nothing if the file is of another kind or version, or of a link that is not read here: libpcap
-/// reads it, or knows why it cannot be read.
+/// reads it, or reports why it cannot be read.
 [[nodiscard]] std::optional<PcapFileHeader> ordinary_pcap(base::Bytes head);
 
 struct PcapRecordHeader {

@@ -14,8 +14,8 @@
 
 namespace dissectors::capture {
 
-/// The octets of the Section Header and Interface Description Blocks. `application` says who wrote
-/// the file, `comment` what it is.
+/// The octets of the Section Header and Interface Description Blocks. `application` is the program
+/// that writes the file, `comment` describes the file.
 [[nodiscard]] std::vector<std::byte> pcapng_header(LinkType link, std::string_view application,
                                                    std::string_view comment);
 /// Appends one frame as an Enhanced Packet Block. Each comment is UTF-8; what exceeds 65535 octets

@@ -15,7 +15,8 @@ namespace dissectors::capture {
 
 class Splitter {
  public:
-  /// `capacity`: octets of frames held at most; beyond it the oldest are given up and counted.
+  /// `capacity`: the most octets of frames that are held; beyond it the oldest are dropped and
+  /// counted.
   Splitter(LinkType link, std::size_t capacity) : link_(link), capacity_(capacity) {}
 
   /// Keeps the frame if it holds a TCP segment.
@@ -24,16 +25,16 @@ class Splitter {
   /// order of time. Older frames of the same connections are late ones of an earlier case and are
   /// dropped.
   [[nodiscard]] std::vector<Frame> take(std::span<const Flow> connections, std::uint64_t since);
-  /// Takes the frames of all connections from `since` on,
-  /// for a case that cannot say which were its own.
+  /// Takes the frames of all connections from `since` on, for a case that cannot say which were its
+  /// own.
   [[nodiscard]] std::vector<Frame> take_all(std::uint64_t since);
-  /// Drops what is older: nobody will ask for it any more.
+  /// Drops older frames: they will not be asked for any more.
   void forget_before(std::uint64_t time);
 
   [[nodiscard]] std::size_t held() const { return held_; }  ///< octets
   [[nodiscard]] std::uint64_t given_up() const {
     return given_up_;
-  }  ///< frames lost for want of capacity
+  }  ///< frames lost for lack of capacity
 
  private:
   void drop_oldest();

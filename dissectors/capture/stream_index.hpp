@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds the frame in which an octet of a TCP stream lies, so that a verdict can name the frame it
-// was reached by.
+// Finds the frame with an octet of a TCP stream, so that a verdict can name the frame that it rests
+// on.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Makes frames of what one end of a connection knows it sent and received, for a pcap where nothing
-// could be captured.
+// Makes frames from what one end of a connection knows it sent and received, for a pcap where
+// nothing could be captured.
 //
 // The stream's octets and their order are true; Ethernet, IP and TCP headers, segment boundaries
 // and acknowledgements are made up.
@@ -16,7 +16,7 @@ namespace dissectors::capture {
 
 class Synthesizer {
  public:
-  /// `flow` names the direction: who opened, who sent. Times are nanoseconds since 1970.
+  /// `flow` names the direction: the opener's, the sender's. Times are nanoseconds since 1970.
   void opened(const Flow& flow, std::uint64_t time);
   void data(const Flow& flow, std::uint64_t time, base::Bytes octets);
   void closed(const Flow& flow, std::uint64_t time);

@@ -12,7 +12,7 @@ namespace dissectors::lint {
 using analyzer::Connection;
 
 Collector::Held& Collector::held(const Connection& connection) {
-  // One segment brings many calls for the same connection.
+  // One segment causes many calls for the same connection.
   if (latest_ == nullptr || latest_->summary.connection.number != connection.number)
     latest_ = &held_[connection.number];
   ConnectionSummary& summary = latest_->summary;
@@ -41,7 +41,7 @@ void Collector::remember(Held& held, const analyzer::Place& place, analyzer::Byt
   recent.place = place;
   recent.count = static_cast<std::uint8_t>(std::min(octets.size(), recent.octets.size()));
   std::copy_n(octets.begin(), recent.count, recent.octets.begin());
-  // What breaks a rule of framing is told before the FPDU itself.
+  // A broken rule of framing is reported before the FPDU itself.
   for (auto last = records_.rbegin(); last != records_.rend() && last->frame == frame_; ++last) {
     auto* violation = std::get_if<Violation>(&last->what);
     if (violation == nullptr || !violation->octets.empty() ||
@@ -94,7 +94,7 @@ void Collector::message(const Connection& connection, const analyzer::MessageSee
                             .blamed_frame = seen.blamed_frame});
 }
 
-// The octets that a violation is about, where they are those last seen.
+// The octets of the violation, if they are those decoded last.
 void Collector::illustrate(Violation& violation, const Recent& recent) {
   const std::uint64_t begin = recent.place.offset, end = begin + recent.place.length;
   const std::uint64_t offset = violation.finding.place.offset;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-lint's face of the analyzer: turns its calls into records and sums up each connection.
+// The part of rnic-lint that the analyzer calls: makes records of its calls and summarises each
+// connection.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ class Collector final : public analyzer::Sink {
     time_ = time;
   }
   [[nodiscard]] bool empty() const { return records_.empty(); }
-  /// What was said since, in order.
+  /// The records since the last call, in order.
   [[nodiscard]] std::vector<Record> take() { return std::exchange(records_, {}); }
 
   void opened(const analyzer::Connection& connection) override;
@@ -49,7 +50,7 @@ class Collector final : public analyzer::Sink {
   void closed(const analyzer::Connection& connection) override;
 
  private:
-  /// Where the octets last decoded in a direction lay, and the first of them.
+  /// The place of the octets decoded last in a direction, and the first of them.
   struct Recent {
     analyzer::Place place;
     std::array<std::byte, 32> octets{};

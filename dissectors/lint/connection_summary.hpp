@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What rnic-lint tells of one connection at its end: roles, options, operations, octets, violations
-// and what could not be judged.
+// What rnic-lint reports about one connection at its end: roles, options, operations, octets,
+// violations and what could not be judged.
 #pragma once
 
 #include <array>
@@ -46,8 +46,8 @@ struct ConnectionSummary {
 [[nodiscard]] std::string_view name(analyzer::Role role);
 [[nodiscard]] std::string_view name(analyzer::Ending ending);
 [[nodiscard]] std::string_view name(analyzer::Certainty certainty);
-/// `revision 2, CRC, Markers of the second end, peer-to-peer; request IRD 16 ORD 8`; says what was
-/// not seen.
+/// `revision 2, CRC, Markers of the second end, peer-to-peer; request IRD 16 ORD 8`; also names
+/// what was not seen.
 [[nodiscard]] std::string describe_options(const analyzer::Negotiated& negotiated);
 /// `3 Send, 1 RDMA Write`, or `no whole message`.
 [[nodiscard]] std::string describe_operations(const Sent& sent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What rnic-lint says to the shell. The numbers are documented in docs/reading-traces.md and in --help.
+// The exit codes of rnic-lint, which are documented in docs/reading-traces.md and in --help.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ enum class ExitCode : std::uint8_t {
   no_iwarp = 4,    ///< the capture was read, and no connection in it carries iWARP
 };
 
-/// Of a capture that was read as far as it goes. A torn one counts as far as it was judged.
+/// The exit code for a capture that was read to its end, or up to a tear.
 [[nodiscard]] inline ExitCode exit_code(const Totals& totals) {
-  // Nothing of it was judged, or it goes on in a form that is not read.
+  // Nothing of it was judged, or it continues in a form that is not read.
   if (totals.tear && (totals.tear->unsupported || totals.frames.frames == 0))
     return ExitCode::unreadable;
   if (totals.violation_count() > 0) return ExitCode::violations;

@@ -25,10 +25,10 @@ namespace dissectors::lint {
 
 namespace {
 
-// Below it, threads cost more than they give.
+// For smaller files, threads cost more than they save.
 constexpr std::uintmax_t small_file = std::uintmax_t{16} << 20;
 
-// While it lives, Ctrl-C and a request to end are something to read instead of the end.
+// While it lives, Ctrl-C and a request to end can be read instead of ending the program.
 class EndRequests {
  public:
   EndRequests() {
@@ -40,7 +40,7 @@ class EndRequests {
     fd_ = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   }
   ~EndRequests() {
-    // Those that came are taken, else they would end the program now.
+    // Pending signals are taken; otherwise they would end the program here.
     signalfd_siginfo taken{};
     while (::read(fd_, &taken, sizeof taken) > 0) {
     }
@@ -56,8 +56,8 @@ class EndRequests {
   int fd_ = -1;
 };
 
-// Ctrl-C reaches both ends of a pipe: the writer ends, and we then say what we know. The second one
-// ends us.
+// Ctrl-C reaches both ends of a pipe: the writer ends, and then this program reports what it has
+// judged. A second one ends this program.
 void survive_one_interrupt() {
   struct sigaction action{};
   action.sa_handler = [](int) {};
@@ -65,7 +65,7 @@ void survive_one_interrupt() {
   ::sigaction(SIGINT, &action, nullptr);
 }
 
-// Without a reader, to judge on is work for nothing.
+// Without a reader there is no use in judging on.
 bool nobody_reads() { return std::ferror(stdout) != 0; }
 
 std::unique_ptr<Report> make_report(const Options& options) {
@@ -80,7 +80,7 @@ std::unique_ptr<Report> make_report(const Options& options) {
 
 unsigned Judgement::shards() const {
   if (options_.jobs > 0) return options_.jobs;
-  // What comes live or down a pipe is told at once, not when a round is full.
+  // Results of live captures and pipes are reported immediately, not when a round is full.
   if (options_.input.empty() || options_.input == "-") return 1;
   std::error_code error;
   const auto size = std::filesystem::file_size(options_.input, error);
@@ -121,7 +121,7 @@ Judgement::Done Judgement::prepare(capture::LinkType link) {
 
 void Judgement::take(Record&& record) {
   const bool wanted = !options_.connection || record.connection.number == *options_.connection;
-  // Later connections between the same ports end the one before them, wanted or not.
+  // A later connection between the same ports ends the one before it, whether it is wanted or not.
   if (split_files_ && (wanted || std::holds_alternative<Opened>(record.what)))
     split_files_->learn(record);
   if (!wanted) return;
@@ -180,7 +180,7 @@ Judgement::Done Judgement::copy(capture::CaptureReader& reader) {
     violations_file_->begin(reader.link(),
                             options_.input.empty() ? options_.interface : options_.input);
   if (split_files_) split_files_->begin(reader.link());
-  // A file that grew since it was judged is copied as far as it was judged.
+  // If a file has grown since it was judged, only the judged part is copied.
   while (reader.frames() < totals_.frames.frames) {
     const auto frame = reader.next();
     if (!frame) break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One run of rnic-lint: a capture is read once and judged, and where files are asked for, a second
-// time to write them.
+// One run of rnic-lint: a capture is read once and judged, and a second time to write files, if any
+// are asked for.
 #pragma once
 
 #include <expected>

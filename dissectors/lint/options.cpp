@@ -28,7 +28,7 @@ constexpr const char* footer =
     "  rnic-lint --json --rule 'ddp.*' --rule 'rdmap.terminate*' trace.pcap | jq .\n"
     "  rnic-lint --connection 3 --follow trace.pcap\n"
     "  rnic-lint --split connections/ trace.pcap  a pcap of each iWARP connection\n"
-    "  rnic-lint --port 5445 trace.pcap           take what uses this port for iWARP\n"
+    "  rnic-lint --port 5445 trace.pcap           treat connections with this port as iWARP\n"
     "exit: 0 no violation, 1 violations, 2 usage, 3 the capture cannot be read or a file cannot "
     "be\n"
     "      written, 4 there is no iWARP in it; a torn capture is judged up to the tear. With "
@@ -36,9 +36,10 @@ constexpr const char* footer =
     "      --level or --connection only the violations that are shown count.\n";
 
 void declare(CLI::App& app, Options& o) {
-  app.add_option("FILE", o.input,
-                 "capture to judge: pcap or pcapng, also packed by gzip or zstd; - for standard "
-                 "input");
+  app.add_option(
+      "FILE", o.input,
+      "capture to judge: pcap or pcapng, also compressed with gzip or zstd; - for standard "
+      "input");
   app.add_option("-i,--interface", o.interface, "capture this interface live, until Ctrl-C");
   app.add_flag("--json", o.json, "JSON lines instead of text (docs/reading-traces.md)");
   app.add_flag("--sarif", o.sarif, "one SARIF 2.1.0 document instead of text")->excludes("--json");
@@ -62,11 +63,12 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--write-violations", o.violations,
                  "write all frames to this pcapng, violations as frame comments");
   app.add_option("--port", o.ports,
-                 "decode as: take connections with this port for iWARP; may be repeated")
+                 "decode as: treat connections with this port as iWARP; may be repeated")
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 65535));
-  app.add_option("--jobs", o.jobs,
-                 "analyzers side by side (default: one for each core, and one for small files)")
+  app.add_option(
+         "--jobs", o.jobs,
+         "number of parallel analyzers (default: one for each core, and one for small files)")
       ->check(CLI::Range(1U, 256U));
   app.set_version_flag("--version", base::version_text("rnic-lint"));
   app.footer(footer);
@@ -83,7 +85,7 @@ bool names_a_rule(const std::string& pattern) {
   });
 }
 
-// What CLI11 cannot tell; empty if all is well.
+// What CLI11 cannot check; empty if there is no fault.
 std::string fault_of(const Options& o) {
   if (o.input.empty() == o.interface.empty())
     return "name one capture: a FILE, - for standard input, or -i INTERFACE";

@@ -23,10 +23,10 @@ struct Options {
   std::string split;       ///< folder for a pcap per connection
   std::string violations;  ///< file for the annotated capture
   std::vector<std::uint16_t> ports;
-  unsigned jobs = 0;  ///< analyzers side by side; 0: as the capture asks
+  unsigned jobs = 0;  ///< parallel analyzers; 0: as the capture needs
 };
 
-/// Why nothing is to be done; the text goes to standard output if the code is `clean`.
+/// Why there is nothing to do; the text goes to standard output if the code is `clean`.
 struct Stop {
   ExitCode code = ExitCode::usage;
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A file that rnic-lint writes; the first fault is kept until it is asked for.
+// A file that rnic-lint writes; its first fault is kept until it is queried.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One thing rnic-lint has to say, with what it needs to be said later and elsewhere: the analyzer's
-// events, freed of views into frames.
+// One result of rnic-lint, with what is needed to report it later and elsewhere: the analyzer's
+// events, without views into frames.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ struct Message {
   std::string text{};
   std::uint32_t request_frame = 0;  ///< the request that this answers; 0: none
   std::uint64_t response_time = 0;  ///< nanoseconds
-  std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate blames; 0: none
+  std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate reports; 0: none
 };
 
 struct Record {
-  std::uint32_t frame = 0;  ///< the frame that brought it about
+  std::uint32_t frame = 0;  ///< the frame that caused it
   std::uint64_t time = 0;   ///< of that frame
   analyzer::Connection connection{};
-  /// A summary comes last of its connection.
+  /// The summary of a connection comes after all its other records.
   std::variant<Opened, Violation, analyzer::Note, Message, ConnectionSummary> what{};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A form in which rnic-lint says what it found.
+// A form in which rnic-lint reports what it found.
 #pragma once
 
 #include <cstdio>
@@ -25,8 +25,8 @@ struct TextReportOptions {
 };
 /// For people.
 [[nodiscard]] std::unique_ptr<Report> text_report(std::FILE* out, const TextReportOptions& options);
-/// JSON lines, one object for each thing, named by its member `type`; docs/reading-traces.md has them
-/// all. `summary`: connections and totals only.
+/// JSON lines, one object for each result, named by its member `type`; docs/reading-traces.md lists
+/// them all. `summary`: connections and totals only.
 [[nodiscard]] std::unique_ptr<Report> json_report(std::FILE* out, bool summary);
 /// One SARIF 2.1.0 document; `artifact` names the capture.
 [[nodiscard]] std::unique_ptr<Report> sarif_report(std::FILE* out, const std::string& artifact);

@@ -37,7 +37,7 @@ std::string_view level_of(std::string_view id) {
 }
 
 // Results are written as they come, so that the document needs no memory; the rules and what was
-// not judged stand after them.
+// not judged follow at its end.
 class SarifReport final : public Report {
  public:
   SarifReport(std::FILE* out, const std::string& artifact) : out_(out), artifact_(artifact) {

@@ -14,8 +14,8 @@ namespace dissectors::lint {
 
 namespace {
 
-// A round is what is handed to the shards at once. Large enough that waking threads costs nothing
-// beside it, small enough that several of them are no memory to speak of.
+// A round is what is passed to the shards at once: large enough that waking threads costs little in
+// comparison, small enough that several of them need little memory.
 constexpr std::size_t round_octets = std::size_t{4} << 20;
 constexpr std::size_t round_frames = 16'384;
 constexpr std::size_t rounds_in_flight = 3;
@@ -129,7 +129,7 @@ struct Sharding::State {
     filling = fresh_round();
   }
 
-  // Waits for the oldest round and tells what came of it.
+  // Waits for the oldest round and reports its results.
   void collect() {
     {
       std::unique_lock lock(mutex);
@@ -151,7 +151,7 @@ struct Sharding::State {
     for (auto& list : lists) list.clear();
   }
 
-  // Gives the record's connection its number among all.
+  // Gives the record's connection its number among all connections.
   void number(Shard& shard, Record& record) {
     const std::uint64_t own = record.connection.number;
     std::uint64_t& among_all = shard.numbers[own];
@@ -169,7 +169,7 @@ struct Sharding::State {
     output(std::move(record));
   }
 
-  // What analyzers say after the last frame comes connection by connection.
+  // What analyzers report after the last frame is ordered by connection.
   void report_the_end() {
     std::vector<Record> all;
     for (const auto& shard : shards) {
@@ -227,7 +227,7 @@ Sharding::~Sharding() = default;
 void Sharding::frame(const capture::FrameView& frame) {
   State& state = *state_;
   ++state.counts.frames;
-  // A number that would come round again stays where it is; nothing here has so many frames.
+  // A number that would come up again is kept; no capture has that many frames.
   if (state.frame_number < std::numeric_limits<std::uint32_t>::max()) ++state.frame_number;
   state.time = frame.time;
   if (frame.octets.size() < frame.original_length) ++state.counts.cut;
@@ -252,7 +252,7 @@ void Sharding::flush() {
 Totals Sharding::finish() {
   State& state = *state_;
   flush();
-  // All rounds are told, so the shards' threads wait and touch nothing.
+  // All rounds are reported, so the shards' threads wait and access nothing.
   state.report_the_end();
   Totals totals;
   totals.frames = state.counts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Spreads a capture over analyzers that work side by side, each with the connections whose
-// addresses and ports fall to it, and puts what they say back into the order of frames.
+// Distributes a capture over parallel analyzers, each with the connections whose addresses and
+// ports are assigned to it, and puts their results back into the order of frames.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace dissectors::lint {
 struct ShardingOptions {
   /// Analyzers, each on a thread of its own; 1: one, on the caller's thread.
   unsigned shards = 1;
-  /// Of all of them together: each gets its part of the connections.
+  /// For all of them together: each gets its share of the connections.
   analyzer::Options analyzer;
   CollectorOptions collector;
-  std::vector<std::uint16_t> ports;  ///< taken for iWARP whatever they carry
+  std::vector<std::uint16_t> ports;  ///< treated as iWARP whatever they carry
 };
 
 class Sharding {
  public:
-  /// Takes records in the order of the frames that brought them about. Connections are numbered
-  /// from 1 in the order of their first frames, however many shards there are. Called on the
-  /// thread that calls `frame`, `flush` and `finish`.
+  /// Takes records in the order of the frames that caused them. Connections are numbered from 1 in
+  /// the order of their first frames, however many shards there are. Called on the thread that
+  /// calls `frame`, `flush` and `finish`.
   using Output = std::function<void(Record&&)>;
 
   Sharding(capture::LinkType link, const ShardingOptions& options, Output output);
@@ -39,10 +39,10 @@ class Sharding {
   /// Takes the next frame; it need not outlive the call. Blocks while the shards lag by more
   /// than a few MiB.
   void frame(const capture::FrameView& frame);
-  /// Waits until all that came is analyzed and told: for a live capture.
+  /// Waits until everything so far is analyzed and reported: for a live capture.
   void flush();
-  /// Tells the rest. To be called once, at the end; frames, connections, FPDUs and notes are filled
-  /// in.
+  /// Reports the rest. To be called once, at the end; frames, connections, FPDUs and notes are
+  /// filled in.
   [[nodiscard]] Totals finish();
 
  private:

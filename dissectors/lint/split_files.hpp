@@ -23,15 +23,15 @@ class SplitFiles {
   /// Files that are open at once.
   static constexpr std::size_t most_open = 128;
 
-  /// Makes the folder where it is missing.
+  /// Makes the folder if it does not exist.
   [[nodiscard]] static std::expected<SplitFiles, std::string> create(const std::string& folder);
 
-  /// First, in one reading of the capture: which connections there are, and which are iWARP.
+  /// First pass over the capture: which connections there are, and which are iWARP.
   void learn(const Record& record);
-  /// Then, in another: all its frames, in order, numbered from 1.
+  /// Second pass: all its frames, in order, numbered from 1.
   void begin(capture::LinkType link) { link_ = link; }
   void frame(std::uint32_t number, const capture::FrameView& frame);
-  /// The error is the first one met.
+  /// The error is the first one that occurred.
   [[nodiscard]] std::expected<void, std::string> finish();
   [[nodiscard]] std::size_t files() const { return begun_.size(); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A copy on disk of what cannot be read twice: standard input and live captures. It has no name and
-// goes with its object.
+// disappears with its object.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@ namespace dissectors::lint {
 
 class Spool {
  public:
-  /// In this folder, where room for the frames is needed anyway.
+  /// In this folder, which needs room for the frames anyway.
   [[nodiscard]] static std::expected<Spool, std::string> create(const std::string& folder,
                                                                 capture::LinkType link);
   Spool(Spool&& other) noexcept;
@@ -22,7 +22,7 @@ class Spool {
   ~Spool();
 
   void add(const capture::FrameView& frame);
-  /// Reads what was added, from the start. Nothing can be added any more.
+  /// Reads what was added, from the start. Nothing can be added after this.
   [[nodiscard]] std::expected<capture::CaptureReader, std::string> read();
 
  private:

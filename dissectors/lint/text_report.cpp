@@ -14,9 +14,10 @@ namespace dissectors::lint {
 
 namespace {
 
-// Notes of one kind said one by one of a connection; beyond it they are only counted.
+// The number of notes of one kind that are shown for a connection; further ones are only counted.
 constexpr std::uint32_t notes_said = 3;
-// Violations of one rule that are shown in full; a habit of a sender would hide all else.
+// The number of violations of one rule that are shown in full; a repeated fault of a sender would
+// hide everything else.
 constexpr std::uint64_t violations_shown = 5;
 
 constexpr std::string_view red = "\x1b[31m", yellow = "\x1b[33m", bold = "\x1b[1m", end = "\x1b[0m";
@@ -99,7 +100,7 @@ class TextReport final : public Report {
   }
 
   void print(const Record& record, const analyzer::Note& note) {
-    // That a connection is none of ours is counted; said one by one it would drown the rest.
+    // A connection that is not iWARP is only counted; a line for each would hide the rest.
     if (options_.summary || note.kind == analyzer::NoteKind::not_iwarp) return;
     auto& said = said_[record.connection.number][std::to_underlying(note.kind)];
     if (said >= notes_said) return;
@@ -121,7 +122,7 @@ class TextReport final : public Report {
     if (message.request_frame != 0)
       print("  (answers frame {} after {:.3f} ms)", message.request_frame,
             static_cast<double>(message.response_time) / 1e6);
-    if (message.blamed_frame != 0) print("  (blames frame {})", message.blamed_frame);
+    if (message.blamed_frame != 0) print("  (reports frame {})", message.blamed_frame);
     print("\n");
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What rnic-lint tells of the whole capture at its end.
+// What rnic-lint reports about the whole capture at its end.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace dissectors::lint {
 
-/// What the frames were.
+/// The kinds of frames.
 struct FrameCounts {
   std::uint64_t frames = 0;
   std::uint64_t tcp = 0;

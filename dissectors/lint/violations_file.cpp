@@ -32,7 +32,7 @@ void ViolationsFile::learn(const Record& record) {
 void ViolationsFile::begin(capture::LinkType link, const std::string& capture_name) {
   file_.write(capture::pcapng_header(
       link, "rnic-lint",
-      plain(fmt::format("The frames of {}; violations of the iWARP RFCs stand in frame comments. "
+      plain(fmt::format("The frames of {}; violations of the iWARP RFCs are in frame comments. "
                         "Display filter: frame.comment",
                         capture_name))));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The capture once more, as a pcapng in which the frames that brought violations about carry them
-// as comments, for any Wireshark to show.
+// A copy of the capture as a pcapng in which the frames that caused violations have them as
+// comments, for any Wireshark to show.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace dissectors::lint {
 
 class ViolationsFile {
  public:
-  /// Comments kept of one frame, and of all; what is beyond is said in the last one.
+  /// Comments kept for one frame, and for all; the last one says how many there are beyond that.
   static constexpr std::size_t comments_of_frame = 16, comments_of_all = 1'000'000;
 
   [[nodiscard]] static std::expected<ViolationsFile, std::string> create(const std::string& path);
 
-  /// First, in one reading of the capture: what is to be said.
+  /// First pass over the capture: the comments.
   void learn(const Record& record);
-  /// Then, in another: all its frames, in order, numbered from 1.
+  /// Second pass: all its frames, in order, numbered from 1.
   void begin(capture::LinkType link, const std::string& capture_name);
   void frame(std::uint32_t number, const capture::FrameView& frame);
   [[nodiscard]] std::expected<void, std::string> finish();

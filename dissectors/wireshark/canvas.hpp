@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the parts of a frame are drawn: Wireshark's tree, and octets that lie in the frame or beside it.
+// Where the parts of a frame are drawn: Wireshark's tree, and octets that are in the frame or
+// elsewhere.
 #pragma once
 
 #include <epan/packet.h>
@@ -10,11 +11,11 @@
 
 namespace dissectors::wireshark {
 
-/// The frame at hand.
+/// The current frame.
 struct Canvas {
   tvbuff_t* frame = nullptr;
   packet_info* packet = nullptr;
-  proto_tree* tree = nullptr;  ///< nullptr: nobody looks
+  proto_tree* tree = nullptr;  ///< nullptr: the tree is not shown
 };
 
 /// Octets and a subtree about them. Every call adds one field.
@@ -42,7 +43,7 @@ class Sketch {
     return {tree_, other.octets_, other.begin_, other.length_};
   }
 
-  /// The field as it lies there; nothing where the octets end before.
+  /// The field at its place; nothing if the octets end before it.
   proto_item* field(int id, int offset, int count) const;
   /// A subtree about some of the octets.
   [[nodiscard]] Sketch branch(int id, int tree_type, int offset, int count) const;
@@ -54,7 +55,7 @@ class Sketch {
   int begin_, length_;
 };
 
-/// Facts that no octets of the frame state.
+/// Facts that are not stated by octets of the frame.
 proto_item* state(proto_tree* tree, int id, bool value);
 proto_item* state(proto_tree* tree, int id, std::uint32_t value);
 proto_item* state(proto_tree* tree, int id, std::uint64_t value);

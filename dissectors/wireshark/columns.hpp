@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the packet list says of a frame.
+// The packet list's columns for a frame.
 #pragma once
 
 #include "dissectors/wireshark/canvas.hpp"
 
 namespace dissectors::wireshark {
 
-/// Protocol and info, where there is something to say.
+/// Protocol and info, if there is anything to show.
 void show_columns(const Canvas& canvas, const Events& events);
 
 }  // namespace dissectors::wireshark

@@ -7,7 +7,7 @@
 namespace dissectors::wireshark {
 
 void register_expert_fields(int protocol);
-/// Each is an expert item even if nobody looks at the tree.
+/// Each is an expert item even if the tree is not shown.
 void show_findings(const Canvas& canvas, const Events& events);
 void show_notes(const Canvas& canvas, const Events& events);
 

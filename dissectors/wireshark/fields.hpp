@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every field that a display filter can name. Where Wireshark's own dissectors have a field for the same
-// thing, ours has its name and type, so that filters written for them go on working.
+// Every field that a display filter can name. If Wireshark's own dissectors have a field for the
+// same thing, ours has its name and type, so that filters written for them still work.
 #pragma once
 
 #include <epan/packet.h>
@@ -179,7 +179,7 @@ struct Trees {
   int ddp = -1, rdmap = -1, header = -1;
 };
 
-/// Wireshark's interface wants places that live as long as the program.
+/// Wireshark's interface needs places that live as long as the program.
 extern Fields fields;
 extern Trees trees;
 

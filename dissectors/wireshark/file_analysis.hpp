@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The analysis of one capture file: frames go in once, in order; what is known of each can be had at
-// any time.
+// The analysis of one capture file: frames are passed in once, in order; the results for each are
+// available at any time.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ class FileAnalysis {
   /// Decode As: connections with one of these ports are iWARP whatever they carry.
   explicit FileAnalysis(const std::set<std::uint16_t>& ports);
 
-  /// Takes a frame that was not seen before; `number` never falls. What it brought about, be it of
-  /// itself or of earlier frames; nothing if it holds no TCP segment. Valid until the next call.
+  /// Takes a frame that was not seen before; `number` never decreases. Returns its effects, on
+  /// itself or on earlier frames; nothing if it contains no TCP segment. Valid until the next call.
   const FrameFacts* take(capture::LinkType link, base::Bytes frame, std::uint32_t number,
                          std::uint64_t time);
-  /// All that is known by now of a frame that was taken before.
+  /// Everything known about a frame that was taken before.
   [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
-  /// The capture has no more frames: says what is left to say. Once; frames that come nevertheless
-  /// are judged as if the capture began with them.
+  /// The capture has no more frames: reports the rest. Once; frames that come nevertheless are
+  /// judged as if the capture began with them.
   void conclude();
   void treat_as_iwarp(std::uint16_t port);
 

@@ -4,7 +4,7 @@
 
 namespace plugfest::scenario_table {
 
-/// Both sides are notified, and what waited on them is flushed.
+/// Both sides are notified, and waiting work is flushed.
 void ending(ScenarioRun& run, Side by, bool abortive) {
   const Link link = open(run);
   const Work my_receive = run.of(by).post_receive(64, link.of(by));

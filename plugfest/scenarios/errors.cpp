@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One side does what the other may not allow: the memory stays as it is, and the connection ends on
-// both sides (RFC 5040 section 7.1).
+// One side does what the other may not allow: the memory stays unchanged, and the connection ends
+// on both sides (RFC 5040 section 7.1).
 #include "plugfest/scenarios/scenario_table.hpp"
 #include "plugfest/scenarios/steps.hpp"
 
@@ -9,7 +9,7 @@ namespace plugfest::scenario_table {
 namespace {
 
 void expect_untouched(ScenarioRun& run, Side side, const Octets& before, const Region& region) {
-  run.record.expect(side, "memory that nobody may touch", hash(before),
+  run.record.expect(side, "memory that may not change", hash(before),
                     hash(run.of(side).read_memory(region)));
 }
 
@@ -22,11 +22,11 @@ void expect_refusal(ScenarioRun& run, const Link& link, Side by) {
 
 void write_to(ScenarioRun& run, const Link& link, Side by, std::uint32_t stag,
               std::uint64_t offset) {
-  // The writer may see success: it has sent what it was to send.
+  // The writer may report success: it has sent what it had to send.
   static_cast<void>(run.of(by).post_write(content(64, 21), stag, offset, link.of(by)));
 }
 
-/// A new connection comes up as if nothing had happened.
+/// A new connection comes up as usual.
 void expect_next_connection(ScenarioRun& run) { close(run, open(run)); }
 
 }  // namespace

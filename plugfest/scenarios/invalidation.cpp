@@ -8,12 +8,13 @@ namespace plugfest::scenario_table {
 
 namespace {
 
-/// The message that invalidates an STag of the other side; its receive's completion says so.
+/// The message that invalidates an STag of the other side; the completion of its receive reports
+/// it.
 void invalidate_one(ScenarioRun& run, const Link& link, Side from, const char* operation,
                     std::uint32_t stag) {
   const auto received =
       send(run, link, from, 64, {.operation = operation, .invalidate_stag = stag});
-  if (received.invalidated_stag)  // not every API shows it
+  if (received.invalidated_stag)  // not every API reports it
     run.record.expect(other(from), "STag that the receive reports as invalidated",
                       fmt::format("{:#010x}", stag),
                       fmt::format("{:#010x}", *received.invalidated_stag));
@@ -29,7 +30,7 @@ void invalidate(ScenarioRun& run, bool solicited) {
     const Region region = run.of(other(from)).register_memory(4096, access::remote_write);
     invalidate_one(run, link, from, operation, region.stag);
   }
-  send(run, link, Side::initiator, 1);  // and it goes on
+  send(run, link, Side::initiator, 1);  // the stream continues
   close(run, link);
 }
 

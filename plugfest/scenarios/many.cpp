@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// More than one thing at a time.
+// More than one thing at the same time.
 #include <algorithm>
 #include <array>
 #include <random>
@@ -13,12 +13,12 @@ namespace plugfest::scenario_table {
 
 namespace {
 
-/// One octet of a number each, so that the responder can tell who asks.
+/// One octet of a number each, so that the responder can identify the asker.
 Octets number(std::size_t value) {
   return {static_cast<std::byte>(value >> 8U), static_cast<std::byte>(value)};
 }
 
-/// Who of so many asks for a connection.
+/// Which of the connections is asked for.
 std::size_t asker(ScenarioRun& run, const iut::ConnectRequestEvent& request, std::size_t count) {
   const auto& said = request.private_data;
   std::size_t who = said.size() == 2 ? 0 : count;
@@ -55,14 +55,14 @@ void expect_arrival(ScenarioRun& run, Side from, const Posted& posted, const std
 
 }  // namespace
 
-/// A hundred requests are on their way before the first of them is looked at.
+/// A hundred requests are sent before the first of them is processed.
 void many_connections(ScenarioRun& run, std::size_t count) {
-  constexpr std::size_t wave = 100;  // nobody has to keep more requests waiting
+  constexpr std::size_t wave = 100;  // no implementation has to keep more requests waiting
   const std::uint16_t port = run.responder.listen();
   std::vector<Link> links(count);
   for (std::size_t first = 0; first < count; first += wave) {
     const std::size_t end = std::min(count, first + wave);
-    // Made first: the initiator waits for the answer to its first request meanwhile.
+    // Made first: the initiator waits for the answer to its first request in the meantime.
     for (std::size_t at = first; at < end; ++at)
       links[at] = {run.initiator.create_endpoint(), run.responder.create_endpoint()};
     for (std::size_t at = first; at < end; ++at) {
@@ -87,14 +87,14 @@ void many_connections(ScenarioRun& run, std::size_t count) {
   for (const Link& link : links) close(run, link);
 }
 
-/// Some are rejected, the others end as soon as they are up, in every way that there is. Then one
-/// more comes up as if nothing had happened.
+/// Some are rejected, the others end as soon as they are up, in every possible way. Then one more
+/// comes up as usual.
 void connect_storm(ScenarioRun& run) {
   constexpr std::size_t rounds = 4, count = 24, ways = 4;
   const std::uint16_t port = run.responder.listen();
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<Link> links(count);
-    // Made first: the initiator waits for the answer to its first request meanwhile.
+    // Made first: the initiator waits for the answer to its first request in the meantime.
     for (Link& link : links) link.initiator = run.initiator.create_endpoint();
     for (std::size_t at = 0; at < count; ++at)
       run.initiator.connect(links[at].initiator, run.responder, port, {.private_data = number(at)});
@@ -166,7 +166,7 @@ void traffic_both_ways(ScenarioRun& run) {
   close(run, link);
 }
 
-/// Everything in turn, by a seed that the steps show.
+/// All operations in turn, drawn from a seed that the steps show.
 void mixed_traffic(ScenarioRun& run) {
   constexpr unsigned seed = 20'260'101, rounds = 40;
   run.record.note(std::nullopt, fmt::format("seed {}", seed));

@@ -31,7 +31,7 @@ void reject(ScenarioRun& run, bool with_private_data) {
   run.record.require(Side::initiator, "startup", "rejected", word_of(end));
   run.record.expect(Side::initiator, "private data of the rejection", count_of(why),
                     count_of(std::get<iut::RejectedEvent>(end).private_data));
-  // A rejection harms nobody who asks again.
+  // A rejection does not affect a later request.
   const Link link = open(run);
   close(run, link);
 }

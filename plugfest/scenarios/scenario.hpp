@@ -20,7 +20,7 @@ struct Scenario {
   double length = 1;                  ///< seconds that it is likely to take
   Capabilities initiator, responder;  ///< words of the agents' hellos
   void (*play)(ScenarioRun&) = nullptr;
-  std::chrono::seconds deadline{0}, step_timeout{0};  ///< at least, whatever the event says
+  std::chrono::seconds deadline{0}, step_timeout{0};  ///< minimum, whatever the event says
   bool on_request = false;                            ///< only with --long
 };
 

@@ -44,7 +44,7 @@ void Record::require(Side side, std::string what, std::string expected, std::str
 
 // ---------------------------------------------------------------- one side
 
-// A crash is the implementation's fault, another ending is not known to be.
+// A crash is the implementation's fault; for another ending the cause is not known.
 void AgentSide::stop_as_gone(const iut::GoneEvent& gone) const {
   const bool died = gone.why == iut::GoneEvent::Why::crashed;
   const Fault its = side_ == Side::initiator ? Fault::initiator : Fault::responder;
@@ -71,7 +71,7 @@ std::uint16_t AgentSide::listen() {
 
 namespace {
 
-/// How often it is looked whether what one side waits for can still come.
+/// How often to check whether what one side waits for can still come.
 constexpr std::chrono::milliseconds glance{100};
 
 }  // namespace
@@ -90,7 +90,7 @@ iut::ConnectRequestEvent AgentSide::request_from(AgentSide& asker, Handle endpoi
       return std::move(*event);
     const std::string end = asker.failed_attempt(endpoint);
     if (end.empty()) continue;
-    // An agent reports what came before that ahead of its next answer.
+    // An agent reports earlier events before its next answer.
     static_cast<void>(register_memory(1));
     if (auto event = take<iut::ConnectRequestEvent>(now())) return std::move(*event);
     came = "none, and the other side has " + end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a scenario is played: two agents, what they have to show, and what the wire has to.
+// What a scenario is played with: two agents, what they must show, and what the wire must show.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using iut::Handle;
 using suite::cases::Region;
 using suite::cases::Work;
 
-/// What is kept of a scenario while it is played.
+/// What is recorded of a scenario while it is played.
 struct Record {
   base::EventLoop& loop;
   base::TimePoint begun, deadline;  ///< of the whole scenario
@@ -31,9 +31,9 @@ struct Record {
   std::vector<Step> steps{};
 
   void note(std::optional<Side> side, std::string text);
-  /// Notes a check that must hold; another one later is looked at too.
+  /// Records a check that must hold; the scenario continues if it does not.
   void expect(Side side, std::string what, std::string expected, std::string actual);
-  /// As expect(), and the scenario ends here if it does not hold.
+  /// The same as expect(), but the scenario ends here if it does not hold.
   void require(Side side, std::string what, std::string expected, std::string actual);
 };
 
@@ -55,28 +55,28 @@ class AgentSide final : public suite::cases::Consumer {
     Consumer::connect(endpoint, to.address(), port, parameters);
   }
   [[nodiscard]] iut::ConnectRequestEvent request();
-  /// As request(), where only that endpoint of the asker's asks: nothing is waited for any more once
-  /// the asker has reported that its attempt has ended.
+  /// The same as request(), if only that endpoint of the asker asks: the wait ends once the asker
+  /// has reported the end of its attempt.
   [[nodiscard]] iut::ConnectRequestEvent request_from(AgentSide& asker, Handle endpoint);
   /// The endpoint's established, rejected or connect_failed; ends the scenario if none comes.
   [[nodiscard]] iut::Event startup_of(Handle endpoint);
-  /// Whether it was so. Where the other side has waited for the same in vain, this side has had its
-  /// time too.
+  /// Whether it was reported. If the other side has waited for the same in vain, this side has had
+  /// its time too.
   bool expect_disconnected(Handle endpoint, bool had_its_time = false);
 
   /// The completion; ends the scenario if none comes.
   [[nodiscard]] iut::CompletionEvent completion(const Work& work, const std::string& of);
-  /// As completion(), which must have this status.
+  /// The same as completion(), which must have this status.
   iut::CompletionEvent expect_completion(const Work& work, const std::string& of,
                                          const std::string& status = "success");
-  /// The next receive of that endpoint that completes, whichever receive it took.
+  /// The next completed receive of that endpoint, whichever receive it is.
   [[nodiscard]] iut::CompletionEvent next_received(Handle endpoint);
 
  private:
   [[nodiscard]] base::TimePoint end_of_step() const {
     return std::min(record_.deadline, now() + record_.step_timeout);
   }
-  /// What ended the endpoint's attempt to connect without success, of the events that have come.
+  /// The event that ended the endpoint's attempt to connect without success.
   [[nodiscard]] std::string failed_attempt(Handle endpoint);
 
   void giving(const suite::iut::Command& /*command*/) override {}
@@ -93,16 +93,16 @@ class AgentSide final : public suite::cases::Consumer {
   Record& record_;
 };
 
-/// Does it; how it was stopped, if it was.
+/// Runs it; returns how it was stopped, if it was.
 [[nodiscard]] std::optional<ScenarioStop> stop_of(const std::function<void()>& work);
 
-/// What the capture has to show besides being free of broken rules.
+/// What the capture must show, apart from no broken rules.
 struct WireExpectation {
   std::optional<int> revision;
   std::optional<bool> crc, markers, peer_to_peer;
-  std::optional<Side> terminate_from{};  ///< a Terminate is due; a connection ended without one is
-                                         ///< an advisory (docs/disputes.md)
-  /// What the scenario has a side do on purpose is no finding against it.
+  /// A Terminate is due; a connection that ends without one is an advisory (docs/disputes.md).
+  std::optional<Side> terminate_from{};
+  /// What the scenario makes a side do on purpose is not a finding against it.
   std::vector<std::pair<Side, std::string_view>> provoked{};
 };
 
@@ -121,7 +121,7 @@ class ScenarioRun {
   WireExpectation expectation;
 };
 
-/// Octets that no other call with another seed gives.
+/// Octets that differ for each seed.
 [[nodiscard]] Octets content(std::size_t length, std::uint64_t seed);
 [[nodiscard]] std::string hash(const Octets& octets);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the table of scenarios is made of.
+// The functions of the table of scenarios.
 #pragma once
 
 #include "plugfest/scenarios/scenario_run.hpp"
@@ -19,7 +19,7 @@ void private_data(ScenarioRun& run);
 void reject(ScenarioRun& run, bool with_private_data);
 
 // -- many.cpp --
-/// So many at a time.
+/// `count` connections at the same time.
 void many_connections(ScenarioRun& run, std::size_t count);
 void connect_storm(ScenarioRun& run);
 void both_at_once(ScenarioRun& run);

@@ -8,7 +8,7 @@ namespace plugfest::scenario_table {
 
 namespace {
 
-/// A Configure in which one thing is chosen, or a few.
+/// A Configure command with only some choices set.
 template <typename... Choices>
 iut::Configure chosen(Choices... choices) {
   iut::Configure wanted;
@@ -16,7 +16,7 @@ iut::Configure chosen(Choices... choices) {
   return wanted;
 }
 
-/// Only what an agent says it can configure is asked of it; the rest is as it stands.
+/// An agent is asked only for what it says it can configure; the rest stays as it is.
 void configure(AgentSide& side, const char* capability, const iut::Configure& wanted) {
   if (side.can(capability)) side.call(wanted, "configure");
 }
@@ -36,7 +36,7 @@ void revision(ScenarioRun& run, int revision) {
   run.expectation.revision = revision;
   configure(run.initiator, iut::capability::configure_revision_1,
             chosen([=](auto& it) { it.revision = revision; }));
-  // Revision 1 does not carry the depths to the peer: each side says what it takes.
+  // Revision 1 does not carry the depths to the peer: each side states what it accepts.
   constexpr int depth = 4;
   const iut::ConnectParameters said{.ird = depth, .ord = depth};
   transfer_and_close(run, connect(run, {.request = said, .reply = said}));
@@ -49,7 +49,7 @@ void peer_to_peer(ScenarioRun& run, const char* rtr) {
                      std::string("configure peer to peer with RTR ") + rtr);
   configure(run.responder, iut::capability::configure_rtr, chosen(kind));
   const Link link = connect(run);
-  // The responder may send first: that is what it is for.
+  // The responder may send first: that is the purpose of this model.
   send(run, link, Side::responder, 100);
   transfer_and_close(run, link);
 }
@@ -69,8 +69,8 @@ void markers(ScenarioRun& run) {
   transfer_and_close(run, connect(run));
 }
 
-/// The initiator serves more Reads than the responder issues, and the other way round; more are
-/// posted than either depth, and all have to be served.
+/// The initiator serves more Reads than the responder issues, and vice versa; more are posted than
+/// either depth, and all must be served.
 void depths(ScenarioRun& run) {
   const Link link = open(run, {.request = {.ird = 4, .ord = 2}, .reply = {.ird = 2, .ord = 3}});
   for (const Side by : {Side::initiator, Side::responder}) {

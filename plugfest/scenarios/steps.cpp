@@ -9,7 +9,7 @@ namespace plugfest {
 
 namespace {
 
-constexpr std::size_t guard = 16;  ///< octets around a written range that nobody may touch
+constexpr std::size_t guard = 16;  ///< octets around a written range that may not change
 
 std::uint32_t narrow(std::size_t length) { return static_cast<std::uint32_t>(length); }
 
@@ -76,7 +76,7 @@ iut::CompletionEvent send(ScenarioRun& run, const Link& link, Side from, std::si
   AgentSide &sender = run.of(from), &receiver = run.of(other(from));
   const std::string what = fmt::format("{} of {} octets", options.operation, length);
   const Octets data = content(length, length + 1);
-  // A receive without any room is not to be had everywhere.
+  // Not every API allows a receive without any room.
   const Work receive =
       receiver.post_receive(narrow(std::max<std::size_t>(length, 1)), link.of(other(from)));
   const Work posted = sender.post_send(data, options.operation, [&](iut::PostWork& work) {
@@ -102,7 +102,7 @@ void write(ScenarioRun& run, const Link& link, Side from, std::size_t length) {
   std::copy(data.begin(), data.end(), expected.begin() + guard);
   writer.expect_completion(writer.post_write(data, sink.stag, sink.base + guard, link.of(from)),
                            what);
-  // What was sent after the write is delivered only when the write is in place.
+  // What was sent after the write is delivered only when the write has been placed.
   send(run, link, from, 1);
   expect_contents(run, other(from), "memory after a " + what, expected, target.read_memory(sink));
 }

@@ -20,9 +20,9 @@ struct Link {
 struct ConnectOptions {
   iut::ConnectParameters request{}, reply{};
 };
-/// Connects, and compares the private data that each side was shown with what the other gave.
+/// Connects, and compares the private data that each side received with what the other gave.
 [[nodiscard]] Link connect(ScenarioRun& run, const ConnectOptions& options = {});
-/// The same, where the responder's end takes its receives out of a shared queue.
+/// The same, with receives from a shared queue at the responder's end.
 [[nodiscard]] Link connect_shared(ScenarioRun& run, Handle shared_queue);
 /// A connection on which both sides may send: the initiator has sent the first message.
 [[nodiscard]] Link open(ScenarioRun& run, const ConnectOptions& options = {});
@@ -31,21 +31,21 @@ struct SendOptions {
   const char* operation = iut::operation::send;
   std::uint32_t invalidate_stag = 0;
 };
-/// One message of `length` octets; both completions and the contents are compared. The receiver's
-/// completion comes back.
+/// Sends one message of `length` octets; both completions and the contents are compared. Returns
+/// the receiver's completion.
 iut::CompletionEvent send(ScenarioRun& run, const Link& link, Side from, std::size_t length,
                           const SendOptions& options = {});
 /// `from` writes `length` octets into the other's memory.
 void write(ScenarioRun& run, const Link& link, Side from, std::size_t length);
 /// `by` reads `length` octets of the other's memory.
 void read(ScenarioRun& run, const Link& link, Side by, std::size_t length);
-/// Ends it gracefully, and waits until both sides say so.
+/// Ends the connection gracefully, and waits until both sides report it.
 void close(ScenarioRun& run, const Link& link, Side by = Side::initiator);
 
-/// Both sides say that it has ended; `first` is looked at first.
+/// Both sides report that it has ended; `first` is checked first.
 void expect_end(ScenarioRun& run, const Link& link, Side first);
 
-/// The word for what became of a connection's startup.
+/// The text for the outcome of a connection's startup.
 [[nodiscard]] std::string word_of(const iut::Event& startup);
 /// For people, without the octets.
 [[nodiscard]] std::string count_of(const Octets& octets);

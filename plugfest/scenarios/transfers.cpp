@@ -23,7 +23,7 @@ void sends(ScenarioRun& run, const char* operation) {
   for (const Side from : sides)
     for (const std::size_t size : sizes) {
       const auto received = send(run, link, from, size, {.operation = operation});
-      // Not every API shows it.
+      // Not every API reports it.
       if (received.solicited)
         run.record.expect(other(from), "solicited event of the receive",
                           solicited ? "solicited" : "unsolicited",
@@ -58,8 +58,8 @@ void mebibyte(ScenarioRun& run, bool by_reading) {
   close(run, link);
 }
 
-/// One message of so many segments that every counter of octets is put to the test. Both sides'
-/// memory is compared piece by piece.
+/// One message of so many segments that every counter of octets is tested. The memory of both sides
+/// is compared piece by piece.
 void gibibyte(ScenarioRun& run, bool by_reading) {
   constexpr std::uint32_t length = std::uint32_t{1} << 30U, piece = std::uint32_t{1} << 22U;
   const Link link = open(run);
@@ -86,7 +86,7 @@ void gibibyte(ScenarioRun& run, bool by_reading) {
   close(run, link);
 }
 
-/// Messages of both connections take receives out of one queue, each one that no other took.
+/// Messages of both connections take receives from one queue, each a different one.
 void shared_queue(ScenarioRun& run) {
   constexpr std::size_t count = 8, length = 512;
   AgentSide& taker = run.responder;
@@ -131,7 +131,7 @@ void immediate(ScenarioRun& run) {
     const auto received =
         run.of(other(from)).expect_completion(receive, "the receive of immediate data");
     run.of(from).expect_completion(posted, "immediate data");
-    if (received.immediate)  // not every API shows it
+    if (received.immediate)  // not every API reports it
       run.record.expect(other(from), "immediate data", hash(value),
                         hash(Octets(received.immediate->begin(), received.immediate->end())));
   }

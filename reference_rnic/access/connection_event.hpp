@@ -24,14 +24,14 @@ struct Failure {
 enum class ListenerId : std::uint64_t {};    // NOLINT(performance-enum-size): a number
 enum class ConnectionId : std::uint64_t {};  // NOLINT(performance-enum-size): a number
 
-/// IRD and ORD as the peer's startup frame states them, named from our side: its ORD is what our
-/// IRD has to serve.
+/// IRD and ORD as the peer's startup frame states them, named from our side: our IRD must serve the
+/// peer's ORD.
 struct PeerDepths {
   std::uint16_t ird = 0, ord = 0;
   bool operator==(const PeerDepths&) const = default;
 };
 
-/// A startup request came to a listener; accept() or reject() must follow.
+/// A startup request has arrived at a listener; accept() or reject() must follow.
 struct ConnectionRequest {
   ConnectionId connection{};
   ListenerId listener{};

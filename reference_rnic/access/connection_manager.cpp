@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Listeners, and the calls of the consumer. What connections report of themselves is in
-// connection_news.cpp.
+// Listeners, and the calls of the consumer. connection_news.cpp processes the events of
+// connections.
 #include "reference_rnic/access/connection_manager.hpp"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ stream::Config config_of(const StartupOptions& options) {
   return config;
 }
 
-/// Octets of private data that the consumer may give: the enhanced words take four of the frame's
-/// 512 (RFC 6581 section 6).
+/// The octets of private data that the consumer may give: the enhanced words take four of the
+/// frame's 512 (RFC 6581 section 6).
 std::size_t private_data_limit(bool enhanced) {
   return wire::mpa_max_private_data - (enhanced ? sizeof(wire::EnhancedWords) : 0);
 }
 
-/// A depth that the consumer left open: as much as we have, and not more than the peer can use.
+/// A depth that the consumer left open: as much as we have, but not more than the peer can use.
 std::uint16_t depth(const std::optional<std::uint16_t>& wanted, std::uint16_t ours,
                     std::optional<std::uint16_t> peers) {
   if (wanted) return *wanted;
@@ -76,7 +76,7 @@ struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
   ConnectionManager& manager;
   ListenerId id;
   StartupOptions options;
-  /// One for each address that the consumer is reached at.
+  /// One for each address of the consumer.
   std::vector<std::unique_ptr<llp::Listener>> listeners;
 };
 
@@ -95,7 +95,7 @@ ConnectionManager::~ConnectionManager() { reset(); }
 auto ConnectionManager::listen(const base::Address& local, const StartupOptions& options)
     -> std::expected<Listening, Failure> {
   if (rnic_.streams() == nullptr)
-    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+    return failure(EOPNOTSUPP, "this RNIC does not expose its connections");
   const ListenerId id{next_id_++};
   auto entry = std::make_unique<ListenerEntry>(*this, id, options);
   auto listener = network_.listen(local, *entry);
@@ -151,7 +151,7 @@ void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Conne
 std::expected<ListenerId, Failure> ConnectionManager::serve(
     std::unique_ptr<llp::Connection> connection, const StartupOptions& options) {
   if (rnic_.streams() == nullptr)
-    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+    return failure(EOPNOTSUPP, "this RNIC does not expose its connections");
   const ListenerId id{next_id_++};
   add_responder(options, id).link->adopt(std::move(connection));
   return id;
@@ -203,10 +203,10 @@ std::expected<ConnectionId, Failure> ConnectionManager::initiate(
     const ConnectParameters& parameters,
     const std::function<std::expected<void, llp::Error>(Link&)>& start) {
   if (rnic_.streams() == nullptr)
-    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+    return failure(EOPNOTSUPP, "this RNIC does not expose its connections");
   stream::Config config = config_of(options);
   if (parameters.private_data.size() > private_data_limit(config.enhanced))
-    return failure(EINVAL, "more private data than a startup frame holds");
+    return failure(EINVAL, "more private data than fits a startup frame");
   config.role = stream::Role::initiator;
   config.ird = depth(parameters.ird, rnic_.attributes().max_ird, std::nullopt);
   config.ord = depth(parameters.ord, rnic_.attributes().max_ord, std::nullopt);
@@ -236,7 +236,7 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
     return answer;
   }
   if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
-    return failure(EINVAL, "more private data than a startup frame holds");
+    return failure(EINVAL, "more private data than fits a startup frame");
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry->link->stream()); !attached)
     return failure(attached.error(), "the queue pair cannot be connected");
   entry->queue_pair = queue_pair;
@@ -256,7 +256,7 @@ std::uint16_t ConnectionManager::ird_for(const Entry& entry,
   const std::uint16_t most = rnic_.attributes().max_ird;
   std::uint16_t ird =
       depth(parameters.ird, most, entry.asked ? std::optional(entry.asked->ord) : std::nullopt);
-  // Each stream has a read queue of its own (RFC 5042 section 6.4.3.3).
+  // Each stream has its own read queue (RFC 5042 section 6.4.3.3).
   const auto others = std::ranges::count_if(
       entries_, [](const auto& item) { return item.second.phase == Phase::established; });
   decisions_.ask(&Decisions::ird_granted, static_cast<std::size_t>(others), most, ird);
@@ -269,7 +269,7 @@ std::expected<void, Failure> ConnectionManager::reject(ConnectionId connection,
   if (entry == nullptr || entry->phase != Phase::requested)
     return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
   if (private_data.size() > private_data_limit(entry->asked.has_value()))
-    return failure(EINVAL, "more private data than a startup frame holds");
+    return failure(EINVAL, "more private data than fits a startup frame");
   entry->phase = Phase::over;
   entry->link->stream().call(&stream::Stream::reject, private_data, loop_.now());
   entry->link->pump();
@@ -374,7 +374,7 @@ auto ConnectionManager::find(ConnectionId connection) -> Entry* {
 
 auto ConnectionManager::find(verbs::QueuePairHandle queue_pair) -> Entry* {
   if (!queue_pair) return nullptr;
-  // The latest: an earlier connection of the same queue pair may still linger.
+  // The latest: an earlier connection of the same queue pair may still be closing.
   const auto found =
       std::ranges::find_if(entries_.rbegin(), entries_.rend(),
                            [&](const auto& item) { return item.second.queue_pair == queue_pair; });

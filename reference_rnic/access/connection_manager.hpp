@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections of queue pairs: listen, connect, accept, reject, disconnect, and the events of their
-// lives.
+// Connections of queue pairs: listen, connect, accept, reject, disconnect, and their events.
 //
-// One manager serves one RNIC on one host. Its sink is called from the event loop only, never
-// from inside a call, so a consumer may do anything in it. Peers that are slow in their startup
-// hold up nobody else.
+// One manager serves one RNIC on one host. Its sink is called only from the event loop, never from
+// inside a call, so a consumer may do anything in it. Peers that are slow in startup do not delay
+// others.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +23,8 @@
 
 namespace rnic::access {
 
-/// What the consumer says with connect() and accept(). Absent depths: as much as the RNIC has and
-/// the peer can use.
+/// The parameters of connect() and accept(). Absent depths: as much as the RNIC has and the peer
+/// can use.
 struct ConnectParameters {
   std::optional<std::uint16_t> ird{}, ord{};
   std::vector<std::byte> private_data{};
@@ -51,14 +50,14 @@ class ConnectionManager final : private Link::Owner {
   };
   [[nodiscard]] std::expected<Listening, Failure> listen(const base::Address& local,
                                                          const StartupOptions& options);
-  /// Waits for a startup request on an LLP connection that is there already. The listener is known
-  /// by this one connection only.
+  /// Waits for a startup request on an existing LLP connection. Only this connection knows the
+  /// listener.
   [[nodiscard]] std::expected<ListenerId, Failure> serve(
       std::unique_ptr<llp::Connection> connection, const StartupOptions& options);
 
-  /// What becomes of requests that wait for a decision.
+  /// What happens with requests that wait for a decision.
   enum class Requests : std::uint8_t { drop, keep };
-  /// Startups that are no request yet are dropped, connections stay.
+  /// Startups that are not yet a request are dropped; connections stay.
   std::expected<void, Failure> stop_listening(ListenerId listener,
                                               Requests requests = Requests::drop);
 
@@ -67,7 +66,7 @@ class ConnectionManager final : private Link::Owner {
                                                              const base::Address& remote,
                                                              const StartupOptions& options,
                                                              const ConnectParameters& parameters);
-  /// Likewise, over an LLP connection that is there already.
+  /// The same over an existing LLP connection.
   [[nodiscard]] std::expected<ConnectionId, Failure> connect_over(
       std::unique_ptr<llp::Connection> connection, verbs::QueuePairHandle queue_pair,
       const StartupOptions& options, const ConnectParameters& parameters);
@@ -75,19 +74,18 @@ class ConnectionManager final : private Link::Owner {
   std::expected<void, Failure> accept(ConnectionId connection, verbs::QueuePairHandle queue_pair,
                                       const ConnectParameters& parameters);
   std::expected<void, Failure> reject(ConnectionId connection, wire::Bytes private_data);
-  /// Resets a request without a decision: to the peer nobody has listened.
+  /// Resets a request without a decision: to the peer it looks as if there were no listener.
   std::expected<void, Failure> refuse(ConnectionId connection);
-  /// A request that may be decided elsewhere: its LLP connection and the octets of the startup
-  /// frame that were read from it.
+  /// A request that may be decided elsewhere: its LLP connection, and the octets of the startup
+  /// frame that have been read from it.
   struct Undecided {
     const llp::Connection* connection = nullptr;
     std::vector<std::byte> startup_frame{};
   };
   [[nodiscard]] std::optional<Undecided> undecided(ConnectionId connection) const;
-  /// Forgets such a request without a word to the peer; null if there is none.
+  /// Forgets such a request without notifying the peer; null if there is none.
   [[nodiscard]] std::unique_ptr<llp::Connection> release(ConnectionId connection);
-  /// Orderly (what is posted is carried out first) or abortive (with a Terminate where one may be
-  /// sent).
+  /// Orderly (posted work is executed first) or abortive (with a Terminate where one may be sent).
   std::expected<void, Failure> disconnect(verbs::QueuePairHandle queue_pair, bool abortive);
   /// Resets the connection of a queue pair, if it has one, without further events.
   void drop(verbs::QueuePairHandle queue_pair);
@@ -113,7 +111,7 @@ class ConnectionManager final : private Link::Owner {
     verbs::QueuePairHandle queue_pair{};
     bool faulty = false;
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
-    std::vector<std::byte> startup_frame;              ///< likewise, as it came
+    std::vector<std::byte> startup_frame;              ///< likewise, as received
   };
 
   void link_connected(Link& link) override;
@@ -136,7 +134,7 @@ class ConnectionManager final : private Link::Owner {
   void established(Entry& entry, const stream::Negotiated& negotiated,
                    std::vector<std::byte> private_data);
   void over(Entry& entry);
-  /// Resets the listener's connections of which its consumer has decided nothing.
+  /// Resets the connections of the listener on which its consumer has not decided.
   void drop_undecided(ListenerId listener, Requests requests);
   [[nodiscard]] std::size_t startups_allowed() const;
   void fail(Entry& entry, ConnectFailure failure);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What becomes of a connection by the news of its stream, and what is reported to its consumer.
+// What the events of its stream mean for a connection, and what is reported to its consumer.
 #include <utility>
 
 #include "reference_rnic/access/connection_manager.hpp"
@@ -121,8 +121,8 @@ void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry
 void ConnectionManager::handle(Entry& entry, stream::Failed&) { entry.faulty = true; }
 void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
 
-/// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
-/// section 6.1).
+/// The peer has closed its half: posted work is still sent, then we close ours (RFC 5041 section
+/// 6.1).
 void ConnectionManager::handle(Entry& entry, stream::PeerClosed&) {
   if (entry.phase == Phase::established) entry.link->stream().disconnect();
 }

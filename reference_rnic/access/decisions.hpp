@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The decision points of the connection manager and its links: where they ask how to go on.
-// stream/decisions.hpp says how.
+// The decision points of the connection manager and its links: where they ask how to continue.
+// stream/decisions.hpp explains them.
 #pragma once
 
 #include <cstddef>
@@ -25,25 +25,25 @@ struct About {
 
 /// Decision points of listeners and startup (RFC 5044 section 7.1, RFC 6581).
 struct StartupDecisions {
-  /// Where a listener is reached: at the address that the consumer named, which is the first.
+  /// The addresses of a listener: the one that the consumer named comes first.
   virtual void listening(llp::Network&, llp::Listener::Observer&,
                          std::vector<std::unique_ptr<llp::Listener>>& /*listeners*/) {}
   /// How many connections of one listener may be in startup.
   virtual void startups_allowed(std::size_t& /*most*/) {}
-  /// The IRD of an accepted connection, of at most `most`, beside `others` that are established.
+  /// The IRD of an accepted connection, of at most `most`, with `others` established.
   virtual void ird_granted(std::size_t /*others*/, std::uint16_t /*most*/, std::uint16_t& /*ird*/) {
   }
-  /// What the consumer is answered that accepts a request whose peer has gone.
+  /// The answer to a consumer that accepts a request whose peer has gone.
   virtual void late_accept(std::expected<void, Failure>& /*answer*/) {}
-  /// Whether the other startups of the listener end with a failed one.
+  /// Whether a failed startup ends the other startups of the listener.
   virtual void startup_failed(const stream::StartupFailed&, bool& /*others_end*/) {}
 };
 
 /// Decision points of what is reported to the consumer.
 struct ReportDecisions {
-  /// The LLP connection is there; nothing is reported yet.
+  /// The LLP connection is established; nothing is reported yet.
   virtual void llp_connected(const About&, std::vector<ConnectionEvent>& /*events*/) {}
-  /// News of the stream, before the manager acts on them.
+  /// An event of the stream, before the manager processes it.
   virtual void stream_reported(const About&, const stream::Event&) {}
   /// The events that the consumer gets: one.
   virtual void reported(const About&, std::vector<ConnectionEvent>& /*events*/) {}
@@ -53,7 +53,7 @@ struct ReportDecisions {
 struct LinkDecisions {
   /// Whether each TCP segment begins with an FPDU.
   virtual void segments_aligned(const stream::Choice<bool>&, bool& /*aligned*/) {}
-  /// Whether sending goes on: the peer's window is open again after it was full.
+  /// Whether sending continues: the peer's window is open again after it was full.
   virtual void window_opened(bool& /*goes_on*/) {}
   /// The EMSS that MULPDU is computed from (RFC 5044 section 4.5).
   virtual void emss_found(base::Family, std::size_t& /*octets*/) {}
@@ -66,7 +66,7 @@ struct Decisions : StartupDecisions, ReportDecisions, LinkDecisions {
   virtual ~Decisions() = default;
 };
 
-/// What decides for one connection manager. Default: it conforms.
+/// The members that decide for one connection manager. Default: it conforms.
 class ConnectionDecisions : public stream::DecisionChain<Decisions> {};
 
 }  // namespace rnic::access

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How a stream's octets meet TCP: segments begin with an FPDU, closings are carried out once all is
-// sent.
+// How a stream's octets are sent on TCP: segments begin with an FPDU, and the connection is closed
+// once everything is sent.
 #include "reference_rnic/access/link.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 using stream::Stream;
 
 constexpr std::size_t gather_limit = 262'144;
-constexpr int reads_per_turn = 64;  ///< then others get theirs
+constexpr int reads_per_turn = 64;  ///< then others get their turn
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -68,7 +68,7 @@ void Link::readable() {
 void Link::read_some() {
   for (int turn = 0; turn < reads_per_turn && connection_ != nullptr; ++turn) {
     const auto targets = stream_->machine().receive_targets();
-    if (targets.empty()) return discard();  // the stream takes no more
+    if (targets.empty()) return discard();  // the stream accepts no more
     std::size_t room = 0;
     for (const wire::MutableBytes& target : targets) room += target.size();
     const auto got = connection_->receive(targets);
@@ -139,8 +139,8 @@ void Link::write_out() {
 }
 
 /// Sends the gathered octets so that each FPDU begins a TCP segment (RFC 5044 section 5): FPDUs
-/// that each fill one go together, for TCP cuts them apart again at the same places; any other ends
-/// its segment.
+/// that each fill one are sent together, since TCP cuts them apart at the same places; any other
+/// ends its segment.
 std::size_t Link::send_gathered() {
   const bool aligned = decisions_.decide(
       stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, stream::either},
@@ -216,7 +216,7 @@ void Link::carry_out_closing() {
   if (phase_ == Phase::running && stream_->machine().state() == stream::State::closed) linger();
 }
 
-/// Nothing of the peer counts any more, and the consumer need not wait until it closes.
+/// Nothing that the peer sends counts any more, and the consumer need not wait until it closes.
 void Link::end_after_fault() {
   stream_->call(&Stream::lost, loop_.now());
   linger();
@@ -230,7 +230,7 @@ void Link::linger() {
   linger_deadline_ = loop_.now() + close_timeout_;
 }
 
-/// The startup timeout came before the LLP connection.
+/// The startup timeout expired before the LLP connection was established.
 void Link::give_up_connecting() {
   connection_->reset();
   finish();
@@ -260,7 +260,7 @@ std::unique_ptr<llp::Connection> Link::release() {
   return std::move(connection_);
 }
 
-/// The connection object stays until the link goes: we may be inside one of its callbacks.
+/// The connection object stays as long as the link: we may be inside one of its callbacks.
 void Link::finish() {
   if (std::exchange(phase_, Phase::finished) == Phase::finished) return;
   hand_on_events();
@@ -282,7 +282,7 @@ void Link::set_timer() {
 
 void Link::timer_fired() {
   timer_at_.reset();
-  if (phase_ == Phase::lingering) {  // the peer keeps its half open for good
+  if (phase_ == Phase::lingering) {  // the peer never closes its half
     connection_->reset();
     finish();
   } else if (phase_ == Phase::connecting || phase_ == Phase::running) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One LLP connection and the RDMA stream on it: octets both ways, timers, and the closing that the
-// stream asks for.
+// One LLP connection and the RDMA stream on it: octets in both directions, timers, and the closing
+// that the stream asks for.
 #pragma once
 
 #include <functional>
@@ -25,9 +25,9 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     virtual ~Owner() = default;
     virtual void link_connected(Link& link) = 0;
     virtual void link_event(Link& link, stream::Event& event) = 0;
-    /// The LLP connection never came to be.
+    /// The LLP connection could not be established.
     virtual void link_unreachable(Link& link, llp::Ending ending) = 0;
-    /// Neither octets nor events come any more: the link may be released, though not at once.
+    /// No more octets or events follow: the link may be released, but not at once.
     virtual void link_finished(Link& link) = 0;
   };
   /// `close_timeout`: how long a peer may keep its half open after our FIN.
@@ -42,11 +42,11 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
                                                         const base::Address& remote);
   /// Takes over an accepted LLP connection.
   void adopt(std::unique_ptr<llp::Connection> connection);
-  /// Sends what the stream has, carries out its closing, hands on its events and sets the timer.
+  /// Sends what the stream has, closes as the stream asks, passes on its events and sets the timer.
   void pump();
-  /// Ends everything at once, with RST where a connection is.
+  /// Ends everything at once, with RST if there is a connection.
   void reset();
-  /// Ends here without a word to the peer: the LLP connection goes on with whoever has it now.
+  /// Ends here without notifying the peer: the LLP connection continues with its new owner.
   [[nodiscard]] std::unique_ptr<llp::Connection> release();
 
   [[nodiscard]] verbs::RdmaStream& stream() { return *stream_; }
@@ -77,8 +77,9 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   enum class Phase : std::uint8_t {
     connecting,
     running,
-    lingering,  ///< the stream has ended; the peer's octets are thrown away until its FIN, so that
-                ///< it can read ours before any RST
+    /// The stream has ended; the peer's octets are discarded until its FIN, so that it can read
+    /// ours before any RST.
+    lingering,
     finished,
   };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Release in an order that nobody can be hurt by.
+// Release in an order in which no resource is used after its end.
 #include "reference_rnic/access/resource_tree.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ Resource ResourceTree::add(std::function<void()> release, std::initializer_list<
 
 void ResourceTree::rest_on(Resource child, Resource parent) {
   const auto found = nodes_.find(child);
-  // Only on what is older: then no cycle can be.
+  // Only on older ones: then there can be no cycle.
   if (found != nodes_.end() && parent < child && nodes_.contains(parent))
     found->second.parents.push_back(parent);
 }
@@ -28,7 +28,7 @@ bool ResourceTree::release(Resource resource) {
        child = latest_child(resource))
     release(child);
   const auto found = nodes_.find(resource);
-  if (found == nodes_.end()) return true;  // a child's release took it along
+  if (found == nodes_.end()) return true;  // the release of a child has released it
   const auto call = std::move(found->second.release);
   nodes_.erase(found);
   if (call) call();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Who depends on whom among a consumer's resources, so that one release takes everything built on
-// it down first.
+// Which of a consumer's resources depend on which, so that the release of one first releases
+// everything that depends on it.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace rnic::access {
 
 enum class Resource : std::uint64_t { none = 0 };  // NOLINT(performance-enum-size): a number
 
-/// A resource may rest on several others (a queue pair on its domain and its completion queues).
+/// A resource may depend on several others (a queue pair on its domain and its completion queues).
 class ResourceTree {
  public:
   ResourceTree() = default;
@@ -21,16 +21,16 @@ class ResourceTree {
   ResourceTree(const ResourceTree&) = delete;
   ResourceTree& operator=(const ResourceTree&) = delete;
 
-  /// `release` is called once, when this resource goes and nothing rests on it any more. Parents
-  /// that are none or gone are passed over.
+  /// `release` is called once, when this resource is released and nothing depends on it any more.
+  /// Parents that are none or gone are ignored.
   Resource add(std::function<void()> release, std::initializer_list<Resource> parents = {});
-  /// Another parent, for what came to rest on it later.
+  /// Adds another parent, for a dependency that arises later.
   void rest_on(Resource child, Resource parent);
-  /// Releases what rests on it, the latest first, then itself. False if it is not there.
+  /// Releases what depends on it, the latest first, then itself. False if it does not exist.
   bool release(Resource resource);
-  /// Everything, the latest first.
+  /// Releases everything, the latest first.
   void release_all();
-  /// Forgets it without a call, for what is gone by itself.
+  /// Forgets it without calling `release`, for a resource that has ended by itself.
   void forget(Resource resource);
   [[nodiscard]] bool contains(Resource resource) const { return nodes_.contains(resource); }
   [[nodiscard]] bool has_children(Resource resource) const;

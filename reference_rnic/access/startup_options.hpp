@@ -9,14 +9,14 @@ namespace rnic::access {
 /// The choices of RFC 5044 section 7.1 and RFC 6581; a responder's follow the request where the
 /// RFCs say so.
 struct StartupOptions {
-  std::uint8_t revision = 2;  ///< the highest spoken
+  std::uint8_t revision = 2;  ///< the highest that is used
   bool crc = true;
   bool markers = false;       ///< wanted from the peer
   bool enhanced = true;       ///< initiator: IRD, ORD and flags in the request; needs revision 2
   bool peer_to_peer = false;  ///< initiator: flag A
   stream::RtrKinds rtr{};
   stream::Duration startup_timeout = std::chrono::seconds(10);
-  /// After our FIN a silent peer has this long for its own, then the connection is reset.
+  /// After our FIN a silent peer has this long to send its own; then the connection is reset.
   stream::Duration close_timeout = std::chrono::seconds(10);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of Atomics: the Requests that are sent, and how those of the peer are checked, carried
-// out and answered: one deviant for each.
+// Deviations of Atomics: the Requests that are sent, and how those of the peer are checked,
+// executed and answered: one deviant for each.
 #include <cstring>
 #include <deque>
 
@@ -75,7 +75,7 @@ struct RefusesAtomicReservedBits : Decisions {
   }
 };
 
-/// Finds fault with a FetchAdd over a field that means nothing in it.
+/// Refuses a FetchAdd for a field that has no meaning in it.
 struct RefusesFetchAdd : Decisions {
   void atomic_checked(RuleId rule, const AtomicRequestHeader& header, const Offender& segment,
                       Found& found) override {
@@ -99,7 +99,7 @@ struct RefusesFetchAddCompareMask : RefusesFetchAdd {
   }
 };
 
-/// Refuses unaligned FetchAdds or, if not `add`, unaligned CmpSwaps only after it has changed memory.
+/// Refuses unaligned FetchAdds (or CmpSwaps, if not `add`) only after it has changed memory.
 template <bool add>
 struct UnalignedChangesMemory : Decisions {
   void atomic_admitted(const Context& context, const AtomicRequestHeader& header,
@@ -128,7 +128,7 @@ struct UnalignedAtomicExecuted : Decisions {
   }
 };
 
-/// Drops unaligned FetchAdds or, if not `add`, unaligned CmpSwaps.
+/// Drops unaligned FetchAdds (or CmpSwaps, if not `add`).
 template <bool add>
 struct UnalignedDropped : Decisions {
   void atomic_admitted(const Context&, const AtomicRequestHeader& header,
@@ -231,7 +231,7 @@ struct FetchAddNotStored : Decisions {
   }
 };
 
-/// Loses one of so many updates by FetchAdds or, if not `add`, by CmpSwaps.
+/// Loses one of `period` updates by FetchAdds (or by CmpSwaps, if not `add`).
 template <bool add, int period>
 struct UpdateLostNowAndThen : Decisions {
   void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,
@@ -244,7 +244,7 @@ struct UpdateLostNowAndThen : Decisions {
   int updates_ = 0;
 };
 
-/// Stores the result of a FetchAdd or, if not `add`, of a CmpSwap in the other byte order.
+/// Stores the result of a FetchAdd (or of a CmpSwap, if not `add`) in the wrong byte order.
 template <bool add>
 struct StoredByteSwapped : Decisions {
   void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of the checks of what is received: the bad is taken, the good is refused.
+// Deviations of the checks of what is received: wrong input is accepted, right input is refused.
 #include <algorithm>
 #include <optional>
 #include <ranges>
@@ -33,11 +33,11 @@ bool answered_by(const PostedWork& entry, WorkKind kind) {
                                      entry.progress == PostedWork::Progress::awaiting_response);
 }
 
-// ---- the bad is taken ----
+// ---- wrong input is accepted ----
 
 using Overlooks = bool(RuleId, const Incoming&);
 
-/// Takes what a check finds bad, where `overlooks` says so.
+/// Accepts what a check finds wrong, where `overlooks` says so.
 template <Overlooks overlooks>
 struct Taking : Decisions {
   void checked(RuleId rule, const Incoming& incoming, std::optional<Fault>& found) override {
@@ -74,7 +74,7 @@ bool unknown_opcode(RuleId rule, const Incoming& incoming) {
 bool tagged_opcode(RuleId rule, const Incoming& incoming) {
   return checks_opcode(rule) && incoming.segment.tagged;
 }
-/// The opcode is one of untagged messages, and stands in one.
+/// The opcode is one of untagged messages, and is in one.
 bool untagged_opcode(RuleId rule, const Incoming& incoming) {
   return checks_opcode(rule) && !incoming.segment.tagged && wire::is_defined(opcode_of(incoming)) &&
          !wire::is_tagged(opcode_of(incoming));
@@ -157,7 +157,7 @@ struct UnknownStagInvalidated : Decisions {
   }
 };
 
-// ---- the good is refused ----
+// ---- right input is refused ----
 
 /// Reads and Atomics that wait for their Responses.
 auto outstanding(const Incoming& incoming, std::initializer_list<WorkKind> kinds) {

@@ -155,7 +155,7 @@ struct TerminateNotReported : verbs::Decisions {
   }
 };
 
-/// Hides the faults that it finds on the stream itself, if `hidden` of their cause.
+/// Hides the faults that it finds on the stream itself, if `hidden` holds for their cause.
 template <bool (*hidden)(wire::TerminateCause)>
 struct FaultNotReported : verbs::Decisions {
   void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {

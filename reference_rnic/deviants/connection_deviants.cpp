@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connection managers that are wrong: in what they accept, in what they tell their consumers of a
-// connection, and in how its octets meet TCP.
+// Connection managers that are wrong: in what they accept, in what they report of a connection to
+// their consumers, and in how its octets are sent on TCP.
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -127,7 +127,7 @@ using ResetNotTold = NotReportedAfter<is_lost, ConnectionFailed, ConnectionEnded
 using UnenhancedCloseNotTold =
     NotReportedAfter<is_startup_fault<stream::StartupFault::peer_closed>, ConnectionFailed>;
 
-// ---- what is reported otherwise ----
+// ---- what is reported wrongly ----
 
 struct EstablishedBeforeReply : access::Decisions {
   void llp_connected(const About& about, Events& events) override {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations: every way in which the reference RNIC can be told to break one rule.
+// Deviations: every way in which the reference RNIC can be made to break one rule.
 //
-// A deviation is cut to the RFC, never to a case. `deviations.def` lists them all, one line each:
+// A deviation follows the RFC, never a case. `deviations.def` lists them all, one line each:
 // enumerator, rule id, what it does.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The faults of a stream that deviants of the layers above hide from its consumer.
+// Faults of a stream that deviants of higher layers hide from its consumer.
 #pragma once
 
 #include "reference_rnic/wire/terminate.hpp"
@@ -10,7 +10,7 @@ namespace rnic::deviants {
 [[nodiscard]] inline bool is_llp_fault(wire::TerminateCause cause) {
   return cause.layer == wire::layer::mpa;
 }
-/// A Read Request, or what is checked like one, could not be served.
+/// A Read Request, or something checked like one, could not be served.
 [[nodiscard]] inline bool is_read_refusal(wire::TerminateCause cause) {
   return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_protection;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of the Inbound RDMA Read Queue: which Requests of the peer are taken, in which order
-// they are answered, and how Reads are: one deviant for each.
+// Deviations of the Inbound RDMA Read Queue: which Requests of the peer are accepted, in which
+// order they are answered, and how Reads are answered: one deviant for each.
 #include <algorithm>
 #include <limits>
 
@@ -76,8 +76,8 @@ struct ZeroLengthReadNeedsTheRight : Decisions {
     if (header.length.value() != 0) return;
     const auto reason = fault_of_source(context, header, 1);
     if (reason == stream::MemoryFault::access_rights)
-      admission.fault =
-          stream::Fault{stream::rdmap_cause(*reason), "no right to read nothing", segment, header};
+      admission.fault = stream::Fault{stream::rdmap_cause(*reason),
+                                      "no right for a zero-length Read", segment, header};
   }
 };
 

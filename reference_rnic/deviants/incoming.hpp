@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What deviants of the receiving side look at in a segment.
+// What deviants of the receiving side examine in a segment.
 #pragma once
 
 #include "reference_rnic/stream/incoming.hpp"

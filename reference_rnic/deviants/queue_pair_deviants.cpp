@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RNICs that are wrong in the work that they take: what is posted, what the stream is given for it,
-// which buffer a message fills, and when a queue pair ends.
+// RNICs that are wrong in their work: what is posted, what the stream is given for it, which buffer
+// a message fills, and when a queue pair ends.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -28,7 +28,7 @@ struct UnconnectedWorkSucceeds : verbs::Decisions {
   }
 };
 
-/// The stream's deviant of the same deviation carries the work out.
+/// The stream's deviant of the same deviation executes the work.
 struct WorkTakenAfterDisconnect : verbs::Decisions {
   void post_checked(const verbs::Posting& posting, std::optional<Error>& refused) override {
     if (posting.state == verbs::QueuePairState::closing && refused == Error::invalid_state)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of what is done with the FPDUs that come: their CRCs, Markers and boundaries (RFC 5044
-// sections 4 to 6 and 8).
+// Deviations of what is done with the FPDUs that arrive: their CRCs, Markers and boundaries (RFC
+// 5044 sections 4 to 6 and 8).
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -74,7 +74,7 @@ struct CrcOfFirstFpduCheckedWhenOff : Decisions {
 
 // ---- FPDUs with a bad CRC ----
 
-/// Does something else than to report an FPDU with a bad CRC.
+/// Does not report an FPDU with a bad CRC.
 class OverlooksBadCrc : public Decisions {
  public:
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
@@ -162,7 +162,7 @@ struct ResynchronizesByGuess : OverlooksBadCrc {
 
 // ---- FPDUs that are right ----
 
-/// Finds fault with an FPDU that is right.
+/// Refuses an FPDU that is right.
 struct RefusesGoodFpdu : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
     if (!arrived.parsed) return;
@@ -189,7 +189,7 @@ struct ZeroFpduptrRefused : RefusesGoodFpdu {
   }
 };
 
-/// Finds fault with one of the Markers of an FPDU.
+/// Refuses one of the Markers of an FPDU.
 struct RefusesMarker : RefusesGoodFpdu {
   std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) override {
     if (!arrived.options.markers) return std::nullopt;
@@ -275,8 +275,7 @@ struct FirstMarkerCheckedOnly : WrongMarkerTaken {
   }
 };
 
-/// What a receiver does that compares Markers as TCP segments arrive, and no more once a gap has
-/// closed.
+/// A receiver that compares Markers as TCP segments arrive, and not when a gap has closed.
 struct MarkerAfterAGapUnchecked : WrongMarkerTaken {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
     waited_ = left_ == arrived.octets.size();
@@ -287,15 +286,15 @@ struct MarkerAfterAGapUnchecked : WrongMarkerTaken {
   [[nodiscard]] bool overlooked(const ArrivedFpdu&) const override { return waited_; }
 
  private:
-  /// Octets behind the FPDU that was taken last.
+  /// Octets after the FPDU that was accepted last.
   std::optional<std::size_t> left_;
-  /// The FPDU at the front has come with the one before it.
+  /// The first FPDU arrived together with the one before it.
   bool waited_ = false;
 };
 
-// ---- FPDUs of which a part has come ----
+// ---- FPDUs of which a part has arrived ----
 
-/// Finds fault with the front of an FPDU.
+/// Refuses the beginning of an FPDU.
 struct RefusesPiece : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
     if (!failed_with(arrived, FpduError::incomplete) || arrived.octets.empty()) return;
@@ -334,7 +333,7 @@ struct FpduBeyondEmssRefused : Decisions {
   }
 };
 
-/// Does something else with a good FPDU that has come in pieces.
+/// Treats a good FPDU that has arrived in pieces in another way.
 class MistakesPieces : public Decisions {
  public:
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
@@ -372,8 +371,8 @@ struct HalfAnFpduLetsItSend : Decisions {
   bool begun_ = false;
 };
 
-/// What a receiver does that trusts in TCP segments to begin with FPDUs: if the octets of the last
-/// read are a whole FPDU, what waits before them counts for nothing.
+/// A receiver that expects TCP segments to begin with FPDUs: if the octets of the last read are a
+/// whole FPDU, it drops what waits before them.
 struct FpduSoughtAtSegmentStart : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
     const std::size_t before = std::exchange(waiting_, 0);
@@ -389,7 +388,7 @@ struct FpduSoughtAtSegmentStart : Decisions {
   std::size_t waiting_ = 0;
 };
 
-/// Hands on FPDUs of which only the CRC has not come.
+/// Passes on FPDUs of which only the CRC has not arrived.
 class DeliversBeforeCrcField : public Decisions {
  public:
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
@@ -428,7 +427,7 @@ struct MessageTakenEarly : DeliversBeforeCrcField {
   }
 };
 
-// ---- what is looked at, and what is not ----
+// ---- what is checked, and what is not ----
 
 struct OneFpduPerRead : Decisions {
   void next_fpdu_taken(bool& taken) override { taken = false; }

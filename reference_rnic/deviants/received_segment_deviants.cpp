@@ -172,7 +172,7 @@ struct ReadCompletesOnFirstSegment : Decisions {
     completed_ = opcode_of(incoming) == Opcode::read_response;
     if (completed_) completion.complete = true;
   }
-  /// As a complete one the Response is too short.
+  /// Taken as complete, the Response is too short.
   void checked(RuleId rule, const Incoming&, std::optional<Fault>& found) override {
     if (same(rule, "rdmap.read.response-validated-by-sink") && std::exchange(completed_, false))
       found.reset();
@@ -180,7 +180,7 @@ struct ReadCompletesOnFirstSegment : Decisions {
   bool completed_ = false;
 };
 
-/// Drops a message whose segments do not go together, once it is complete.
+/// Drops a message whose segments do not belong together, once it is complete.
 struct DropsOddMessage : Decisions {
   struct Progress {
     bool open = false;
@@ -235,7 +235,7 @@ struct AtomicInvalidates : Decisions {
   }
 };
 
-/// Invalidates what the Invalidate STag field of messages names that have none.
+/// Invalidates the STag in the Invalidate STag field of messages that have none.
 template <Opcode opcode>
 struct Invalidates : Decisions {
   void delivered(const Incoming& incoming, std::optional<DeliveredMessage>&) override {
@@ -255,7 +255,7 @@ struct TerminateLostWhileReadsWait : Decisions {
   void delivered(const Incoming&, std::optional<DeliveredMessage>& message) override {
     if (message && message->queue == Queue::terminate && waiting_ != 0) message.reset();
   }
-  /// Requests of which no Response has begun to leave.
+  /// Requests whose Response has not begun to be sent.
   std::size_t waiting_ = 0;
 };
 
@@ -340,7 +340,7 @@ struct InvalidatedStagNotReported : Decisions {
   }
 };
 
-// ---- what the consumer hears ----
+// ---- what is reported to the consumer ----
 
 struct ReceiveLengthCountsCrc : Decisions {
   void reports(const Incoming& incoming, std::optional<MessageReceived>& event) override {
@@ -374,11 +374,11 @@ struct ImmediateDeliveredLate : Decisions {
   std::optional<MessageReceived> held_;
 };
 
-// ---- what is wrong is dropped ----
+// ---- wrong input is dropped ----
 
 using Drops = bool(const Incoming&, const Fault&);
 
-/// Drops messages with a fault, where `drops` says so, and goes on.
+/// Drops messages with a fault, where `drops` says so, and continues.
 template <Drops drops>
 struct Dropping : Decisions {
   void passed_over(const Incoming& incoming, const Fault& fault, bool& passed_over) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RNICs and connection managers that are wrong: what deviations make of their decisions.
+// RNICs and connection managers that are wrong: the decisions of deviations.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace rnic::deviants {
 
-/// The decisions of an RNIC and of each of its streams. None chosen: it conforms.
+/// The decisions of an RNIC and of each of its streams. With no deviation it conforms.
 [[nodiscard]] verbs::RnicDecisions rnic_decisions(std::span<const Deviation> chosen);
 [[nodiscard]] access::ConnectionDecisions connection_decisions(std::span<const Deviation> chosen);
 

@@ -37,7 +37,7 @@ struct PadNotZero : Decisions {
   }
 };
 
-/// Markers stand at multiples of four octets: without pads there is no saying where.
+/// Markers are at multiples of four octets: without pads their places would be undefined.
 struct PadMissing : Decisions {
   void fpdu_fields(const Negotiated& agreed, FpduFields& fields) override {
     if (!agreed.send_markers) fields.pad_size = 0;
@@ -86,7 +86,7 @@ struct CrcExcludesPad : Decisions {
 
 struct CrcRestartsAtEachPiece : Decisions {
   void crc_leaves(const CrcCoverage& covered, CrcField& crc) override {
-    // The header and the pad beside two pieces of payload at least.
+    // The header and the pad with at least two pieces of payload.
     if (covered.pieces.size() < 4) return;
     wire::Crc32c last;
     for (const wire::Bytes piece : covered.pieces.last(2)) last.update(piece);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of what DDP and RDMAP send: the cut into segments, lengths, header fields: one deviant
-// for each.
+// Deviations of what DDP and RDMAP send: segmentation, lengths, header fields: one deviant for
+// each.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -294,7 +294,7 @@ struct MsnStartsAtZero : Decisions {
   }
 };
 
-/// Counts each queue on from the number at which it finds it.
+/// Continues the numbers of each queue from the one at which it finds it.
 struct OwnNumbers : Decisions {
   void sequence_number(const Context&, const OutgoingMessage& message,
                        std::uint32_t& msn) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RNICs whose STags are wrong: how they are chosen, what they open, when they do so no more.
+// RNICs whose STags are wrong: how they are chosen, what they give access to, and when they stop.
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
@@ -19,7 +19,7 @@ using verbs::TagUse;
 using Octets = std::expected<wire::MutableBytes, MemoryFault>;
 
 constexpr std::uint32_t all_indices = 0xFFFFFF;
-/// What a deviant takes for the key of each STag that it chooses itself.
+/// The key of each STag that a deviant itself chooses.
 constexpr std::uint32_t only_key = 1;
 
 /// Octets go to or from the tag's memory for the peer.
@@ -83,7 +83,7 @@ struct StagIndexCut : verbs::Decisions {
   }
 };
 
-// ---- what is gone and can still be used ----
+// ---- what should not be usable any more ----
 
 struct InvalidStagUsable : verbs::Decisions {
   void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
@@ -91,8 +91,8 @@ struct InvalidStagUsable : verbs::Decisions {
   }
 };
 
-/// The memory of a deregistered region is the consumer's again: the peer reaches what it held when it
-/// was registered.
+/// The memory of a deregistered region is the consumer's again: the peer accesses what it held when
+/// it was registered.
 struct DeregisteredStagUsable : verbs::Decisions {
   struct Copy {
     std::vector<std::byte> octets;
@@ -176,7 +176,7 @@ struct InvalidatesSharedStag : verbs::Decisions {
   }
 };
 
-// ---- to whom a tag opens ----
+// ---- who may use a tag ----
 
 struct RegionDomainLost : verbs::Decisions {
   void tag_opened(bool shared, Tag& tag) override {
@@ -202,13 +202,14 @@ struct StreamWindowOpensToNobody : verbs::Decisions {
   }
 };
 
-// ---- which octets are reached ----
+// ---- which octets are accessed ----
 
 /// Where the use begins, in octets into the tag's memory; a huge value below the base.
 std::uint64_t start_of(const Tag& tag, const TagUse& use) { return use.offset - tag.base; }
 
-/// Lets a peer reach outside of what is registered, but not outside of what this process owns: it
-/// gets octets of the deviant's own, of which those that lie inside are copied and the rest is zero.
+/// Lets a peer access octets outside of what is registered, but not outside of what this process
+/// owns: it gets octets of the deviant itself, with those that lie inside copied and zeros for the
+/// rest.
 class ReachesTooFar : public verbs::Decisions {
  public:
   void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) final {
@@ -220,7 +221,7 @@ class ReachesTooFar : public verbs::Decisions {
 
  private:
   [[nodiscard]] virtual bool concerned(Need need) const { return transfers(need); }
-  /// Whether this range passes, of which not all is inside.
+  /// Whether this range, which is partly outside, is accepted.
   [[nodiscard]] virtual bool overlooked(const Tag& tag, std::uint64_t start,
                                         std::uint64_t length) const = 0;
   [[nodiscard]] wire::MutableBytes beyond(const Tag& tag, std::uint64_t start, std::size_t length) {
@@ -276,7 +277,7 @@ struct WindowBoundsIgnored : ReachesTooFar {
   }
 };
 
-/// A stream places what goes beyond the octets that it is given nowhere.
+/// A stream places nothing of what goes beyond the octets that it is given.
 struct WritePlacedUpToTheBound : verbs::Decisions {
   void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
     if (octets || tag == nullptr || use.need != Need::remote_write) return;

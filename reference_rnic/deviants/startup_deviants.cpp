@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of how MPA startup goes on: its timers, its ends, what is sent and reported when (RFC
+// Deviations of the course of MPA startup: its timers, its end, what is sent and reported when (RFC
 // 5044 section 7.1.2).
 #include "reference_rnic/deviants/stream_tables.hpp"
 #include "reference_rnic/stream/startup.hpp"

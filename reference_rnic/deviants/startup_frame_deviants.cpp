@@ -143,7 +143,7 @@ ParsedStartup parse_with_any_key(MpaFrameKind kind, wire::Bytes octets) {
   return parsed;
 }
 
-/// The frame with whatever there is after its header as Private Data.
+/// The frame with everything after its header as Private Data.
 ParsedStartup parse_with_any_length(MpaFrameKind kind, wire::Bytes octets) {
   return wire::ParsedMpaFrame{{kind,
                                {std::to_integer<std::uint8_t>(octets[flags_at])},

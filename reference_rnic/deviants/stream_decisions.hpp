@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Streams that are wrong: what deviations make of the decisions of one stream.
+// Streams that are wrong: the decisions of deviations for one stream.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace rnic::deviants {
 
-/// The decisions of one stream. None chosen: it conforms.
+/// The decisions of one stream. With no deviation it conforms.
 [[nodiscard]] stream::StreamDecisions stream_decisions(std::span<const Deviation> chosen);
 
 /// Turns one deviation of a stream on or off while it runs.

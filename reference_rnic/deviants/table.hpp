@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which deviant answers for which deviation: one table for each file of deviants.
+// Which deviant implements which deviation: one table for each file of deviants.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,15 @@
 
 namespace rnic::deviants {
 
-/// A deviation and what makes its deviant. `Decisions`: those of the layer that it is wrong in.
+/// A deviation and the factory of its deviant. `Decisions`: those of the layer in which it is
+/// wrong.
 template <class Decisions>
 struct Row {
   Deviation deviation;
   std::unique_ptr<Decisions> (*make)();
 };
 
-/// The row of a kind of deviant.
+/// The row for a kind of deviant.
 template <class Decisions, class Deviant>
 [[nodiscard]] constexpr Row<Decisions> row(Deviation deviation) {
   return {deviation, []() -> std::unique_ptr<Decisions> { return std::make_unique<Deviant>(); }};

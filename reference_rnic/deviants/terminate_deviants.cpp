@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of the Terminates that are sent: whether they are, and what stands in them: one
-// deviant for each. Wrong causes have a file of their own.
+// Deviations of the Terminates that are sent: whether they are, and what they contain: one deviant
+// for each. Wrong causes have a file of their own.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -23,7 +23,7 @@ using stream::Reaction;
 using wire::Opcode;
 using wire::Terminate;
 
-// ---- errors that the peer does not hear of ----
+// ---- errors that the peer is not told about ----
 
 struct TerminateNotSent : Decisions {
   void may_terminate(bool& may) override { may = false; }
@@ -73,7 +73,7 @@ struct ResetsOnAnLlpError : Decisions {
   bool failed_ = false;
 };
 
-// ---- streams that go on ----
+// ---- streams that continue ----
 
 struct GoesOnAfterError : Decisions {
   void react(const Failure&, const Choice<Reaction>&, Reaction& reaction) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of posted work: the order in which it leaves and completes, what it waits for, and the
-// messages that are made of it: one deviant for each.
+// Deviations of posted work: the order in which it is sent and completes, what it waits for, and
+// its messages: one deviant for each.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -25,7 +25,7 @@ bool is_read_or_atomic(const PostedWork& work) {
   return work.work.kind == WorkKind::read || work.work.kind == WorkKind::atomic;
 }
 
-// ---- the order in which work leaves ----
+// ---- the order in which work is sent ----
 
 struct WorkSentOutOfOrder : Decisions {
   void next_work(const std::deque<PostedWork>& entries, std::size_t first,
@@ -34,7 +34,7 @@ struct WorkSentOutOfOrder : Decisions {
   }
 };
 
-/// Sends the later of two of one kind first.
+/// Sends the later of two messages of one kind first.
 template <WorkKind kind>
 struct KindSentOutOfOrder : Decisions {
   void next_work(const std::deque<PostedWork>& entries, std::size_t first,

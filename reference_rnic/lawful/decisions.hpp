@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Streams, RNICs and connection managers that use permissions: what lawful variants make of their
-// decisions.
+// Streams, RNICs and connection managers that use permissions: the decisions of lawful variants.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Lawful variants: every permission of the RFCs that the reference RNIC can be told to use.
+// Lawful variants: every permission of the RFCs that the reference RNIC can be made to use.
 //
 // The counterpart of deviations (reference_rnic/deviants): with any set of variants the RNIC
 // conforms, so no case may fail. `lawful.def` lists them all, one line each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Permissions of DDP segments and RDMAP messages: what is taken, and in which order things leave
-// (RFC 5041 section 7.1, RFC 5040 sections 4.1 and 5.5, RFC 7306).
+// Permissions of DDP segments and RDMAP messages: what is accepted, and in which order messages are
+// sent (RFC 5041 section 7.1, RFC 5040 sections 4.1 and 5.5, RFC 7306).
 #include "reference_rnic/lawful/table.hpp"
 
 namespace rnic::lawful {

@@ -42,7 +42,7 @@ struct OrdNotNegotiated : Decisions {
   }
 };
 
-/// Leaves a check out that it may leave out.
+/// Skips a check that a receiver may leave out.
 void let_pass(const Choice<bool>& choice, bool& acceptable) {
   if (permits(choice, true)) acceptable = true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which member of a decision chain stands for which lawful variant: one table for each file.
+// Which member of a decision chain implements which lawful variant: one table for each file.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace rnic::lawful {
 
-/// `Decisions`: those of the layer that the variant is of.
+/// `Decisions`: those of the layer that the variant belongs to.
 template <class Decisions>
 struct Row {
   Lawful lawful;

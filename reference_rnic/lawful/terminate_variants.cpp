@@ -39,7 +39,7 @@ struct ReadRequestIncluded : Decisions {
   }
 };
 
-/// Calls what is `from` by another name, where that is as lawful.
+/// Reports `from` under another name, where that is also lawful.
 template <TerminateCause from, TerminateCause to>
 struct Calls : Decisions {
   void cause_named(const Fault& fault, const Choice<TerminateCause>& choice,
@@ -48,7 +48,7 @@ struct Calls : Decisions {
   }
 };
 
-/// The same of tagged buffers and of those that RDMAP reads.
+/// The same for tagged buffers of DDP and for those that RDMAP reads.
 template <TerminateCause of_ddp, TerminateCause ddp_name, TerminateCause of_rdmap,
           TerminateCause rdmap_name>
 struct CallsBoth : Decisions {

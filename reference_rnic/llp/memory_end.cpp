@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Every word between two ends is carried by a timer, after the link's latency.
+// Everything that passes between two ends is delivered by a timer, after the link's latency.
 #include "reference_rnic/llp/memory_end.hpp"
 
 #include <cassert>
@@ -12,10 +12,11 @@ namespace {
 
 using Kind = MemoryFabric::Passed::Kind;
 
-/// An observer that leaves octets unread is asked again after this time, as a level-triggered poll
-/// would.
+/// An observer that leaves octets unread is called again after this time, as with a level-triggered
+/// poll.
 constexpr base::Duration ask_again = std::chrono::microseconds(1);
-/// A lost segment and all that follow it come so much later: what TCP takes at least to repeat one.
+/// A lost segment and all that follow it arrive this much later: the least time in which TCP
+/// repeats one.
 constexpr base::Duration time_to_repeat = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -81,8 +82,8 @@ bool MemoryEnd::send_lost(wire::Bytes octets) {
   return send({&octets, 1}) == octets.size();
 }
 
-/// Sends the next `size` octets of `pieces`, of which the first `offset` of the front piece are
-/// sent already.
+/// Sends the next `size` octets of `pieces`; the first `offset` octets of the front piece have been
+/// sent.
 void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset,
                              std::size_t size) {
   std::vector<std::byte> segment;
@@ -104,7 +105,7 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
     self->unacknowledged_ -= segment.size();
     const auto peer = self->peer_.lock();
     if (peer && peer->state_ == State::open) return peer->data_arrives(std::move(segment));
-    self->fabric_->after_latency([self] { self->reset_arrives(); });  // nobody is there to take it
+    self->fabric_->after_latency([self] { self->reset_arrives(); });  // there is no receiver
   });
 }
 
@@ -132,10 +133,10 @@ void MemoryEnd::leave_unacknowledged(bool on) {
   notify_readable({});
 }
 
-/// Carries out what arrives at the peer, after all that left before.
+/// Runs what arrives at the peer after everything that was sent before.
 void MemoryEnd::in_turn(std::function<void()> arrive) {
   const base::TimePoint soonest = fabric_->loop_.now() + fabric_->options_.latency;
-  // One at a time, so that a cut shows; what a lost segment held up is there all at once.
+  // One at a time, so that a cut shows; what a lost segment held up arrives all at once.
   if (soonest > last_arrival_)
     last_arrival_ = std::max(soonest, held_up_until_);
   else if (last_arrival_ != held_up_until_)
@@ -171,7 +172,7 @@ Connection::Received MemoryEnd::receive(std::span<const wire::MutableBytes> targ
   return {count, fin_reported_};
 }
 
-/// Tells the peer that its window has room again.
+/// Notifies the peer that its window has room again.
 void MemoryEnd::release(std::size_t octets) {
   fabric_->after_latency([peer = peer_, octets] {
     if (const auto end = peer.lock()) end->room_arrives(octets);
@@ -228,7 +229,7 @@ void MemoryEnd::reset() {
 }
 
 void MemoryEnd::reset_arrives() {
-  // Both directions closed by FIN: nothing is left that a reset could end.
+  // Both directions are closed by FIN: there is nothing for a reset to end.
   if (fin_reported_ && send_shut_) return;
   reset_arrived_ = true;
   notify_readable({});
@@ -242,7 +243,7 @@ void MemoryEnd::end_later(Ending ending) {
   });
 }
 
-/// The owner is gone: close gracefully. What still comes is answered with a reset.
+/// The owner is gone: close gracefully. Octets that still arrive are answered with a reset.
 void MemoryEnd::abandon() {
   observer_ = nullptr;
   if (!reset_arrived_) shutdown_send();

@@ -16,17 +16,16 @@ namespace rnic::llp {
 class MemoryEnd;
 using EndPtr = std::shared_ptr<MemoryEnd>;
 
-/// Who listens at an address of the fabric.
+/// The interface of a listener at an address of the fabric.
 class MemoryAcceptor {
  public:
   virtual ~MemoryAcceptor() = default;
-  /// Bounds the EMSS of what connects here.
+  /// Limits the EMSS of connections to it.
   [[nodiscard]] virtual std::size_t segment_limit() const = 0;
   virtual void accept(EndPtr end) = 0;
 };
 
-/// What connections, listeners and hosts share; it lives as long as any of them or a timer on its
-/// way.
+/// What connections, listeners and hosts share; it lives as long as any of them or a pending timer.
 class MemoryFabric::State : public std::enable_shared_from_this<MemoryFabric::State> {
  public:
   State(base::EventLoop& loop, Options options) : loop_(loop), options_(options) {}
@@ -61,8 +60,8 @@ class MemoryFabric::State : public std::enable_shared_from_this<MemoryFabric::St
   std::uint16_t next_port_ = first_ephemeral_port;
 };
 
-/// One end of a connection: what the LLP of that host would know. The peer's end is reached only by
-/// after_latency().
+/// One end of a connection: what the LLP of that host would know. It reaches the peer's end only
+/// through after_latency().
 class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
  public:
   enum class State : std::uint8_t { connecting, open, ended };
@@ -134,7 +133,8 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   std::size_t outstanding_ = 0;      ///< sent and not yet taken by the peer's owner
   base::TimePoint last_arrival_{};   ///< of what we sent
   base::TimePoint held_up_until_{};  ///< nothing of ours arrives before
-  /// Of the peer's, and what came after it while it is left unacknowledged.
+  /// The size of the peer's last segment, and of what came after it while it is left
+  /// unacknowledged.
   std::size_t last_segment_ = 0;
   std::vector<std::function<void()>> refused_;
   bool refusing_ = false;

@@ -17,11 +17,11 @@ class MemoryFabric {
   struct Options {
     std::size_t emss_ipv4 = 1448;
     std::size_t emss_ipv6 = 1428;
-    /// Octets in flight per direction before send() takes no more.
+    /// Octets in flight per direction before send() accepts no more.
     std::size_t window = std::size_t{256} * 1024;
     base::Duration latency = std::chrono::microseconds(20);
   };
-  /// What passed over the fabric, for pcaps and for comparing two runs.
+  /// What was sent over the fabric, for pcaps and for comparing two runs.
   struct Passed {
     base::Address from, to;
     enum class Kind : std::uint8_t { syn, syn_ack, refused, data, fin, reset } kind;

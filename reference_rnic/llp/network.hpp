@@ -30,8 +30,8 @@ enum class Ending : std::uint8_t { refused, unreachable, timed_out, reset, faile
 
 class Connection {
  public:
-  /// Callbacks come from the event loop only. A connection may be destroyed in any of
-  /// them. `readable` comes again as long as something is left to receive and receiving is not
+  /// Callbacks come from the event loop only. A connection may be destroyed in any of them.
+  /// `readable` is called again as long as something is left to receive and receiving is not
   /// paused; nothing comes after `ended` or our own reset().
   class Observer {
    public:
@@ -39,7 +39,7 @@ class Connection {
     virtual void connected() {}   ///< only after connect()
     virtual void readable() = 0;  ///< receive() will yield octets or the peer's FIN
     virtual void
-    writable() = 0;  ///< send() will take octets again, after it took fewer than offered
+    writable() = 0;  ///< send() will accept octets again, after it accepted fewer than offered
     virtual void ended(Ending ending) = 0;
   };
 
@@ -51,10 +51,11 @@ class Connection {
     std::size_t count = 0;
     bool peer_closed = false;  ///< the peer's FIN; no octet follows
   };
-  /// Takes what is there, up to the targets' size; count 0 and not peer_closed: nothing now.
+  /// Takes what has arrived, up to the targets' size; count 0 and not peer_closed: nothing at the
+  /// moment.
   virtual Received receive(std::span<const wire::MutableBytes> targets) = 0;
-  /// Offers octets; returns how many were taken. `end_segment` asks that the last of them end a TCP
-  /// segment (MSG_EOR).
+  /// Offers octets; returns how many were accepted. `end_segment` asks that the last of them end a
+  /// TCP segment (MSG_EOR).
   virtual std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) = 0;
   virtual void shutdown_send() = 0;  ///< FIN after all that was sent
   virtual void reset() = 0;          ///< RST now
@@ -64,30 +65,31 @@ class Connection {
   [[nodiscard]] virtual std::size_t emss() const = 0;  ///< effective maximum segment size now
   /// Octets sent and not yet acknowledged by the peer's LLP (0 on links without acknowledgements).
   [[nodiscard]] virtual std::size_t unacknowledged() const = 0;
-  /// Data segments sent so far as the LLP counts them, to prove a wanted cut where no capture can.
+  /// Data segments sent so far as the LLP counts them, to prove a wanted cut where there is no
+  /// capture.
   [[nodiscard]] virtual std::uint64_t data_segments_sent() const = 0;
-  /// Data segments of the peer that came so far, to see how it cuts; a repetition counts again.
+  /// Data segments received from the peer so far, to see how it cuts; a repetition counts again.
   [[nodiscard]] virtual std::uint64_t data_segments_received() const = 0;
-  /// Changes the EMSS of what the peer sends from now on, as another path MTU would; on the
-  /// in-memory link that of our direction too. False: this link cannot. Over TCP it takes a
+  /// Changes the EMSS of what the peer sends from here on, as another path MTU would; on the
+  /// in-memory link that of our direction too. False: this link cannot. Over TCP it needs a
   /// connection from the host's spare address (Network::use_spare_address) and CAP_NET_RAW.
   [[nodiscard]] virtual bool change_emss(std::size_t octets) = 0;
-  /// Whether the two calls below do what they say. Over TCP they need CAP_NET_ADMIN and CAP_NET_RAW.
+  /// Whether the two calls below work. Over TCP they need CAP_NET_ADMIN and CAP_NET_RAW.
   [[nodiscard]] virtual bool can_disturb() const = 0;
-  /// Sends a segment that is lost on its way: the LLP takes it for sent, and repeats it when nobody
-  /// acknowledges it. False: it was not taken.
+  /// Sends a segment that is lost on the path: the LLP treats it as sent, and repeats it when it is
+  /// not acknowledged. False: it was not accepted.
   virtual bool send_lost(wire::Bytes octets) = 0;
-  /// Puts a segment on the wire past the LLP, whose octets begin `offset` behind all that was sent
-  /// so far: out of turn, or once more. The LLP knows nothing of it, so what it brings first has to
-  /// be sent in turn as well.
+  /// Sends a segment that bypasses the LLP; its octets begin `offset` after everything sent so far:
+  /// out of turn, or repeated. The LLP does not know of it, so octets that it sends first must be
+  /// sent in turn as well.
   virtual bool inject(std::int64_t offset, wire::Bytes octets) = 0;
-  /// As an LLP that drops the segment received last, and those that follow, without acknowledging
-  /// them: they come once more when it is turned off. Only the in-memory link can.
+  /// Acts like an LLP that drops the segment received last, and those that follow, without
+  /// acknowledging them: they arrive again when this is turned off. Only the in-memory link can.
   virtual void leave_unacknowledged(bool /*unacknowledged*/) {}
   /// While paused nothing is read from the peer, so that its send window fills.
   virtual void pause_receiving(bool paused) = 0;
-  /// Bounds what the LLP takes from the peer while nobody receives; as far as it can be changed on
-  /// a live connection.
+  /// Limits what the LLP accepts from the peer while receiving is paused, as far as that can be
+  /// changed on a live connection.
   virtual void set_receive_buffer(std::size_t octets) = 0;
 };
 
@@ -108,17 +110,17 @@ class Network {
   /// Port 0 lets the LLP choose one.
   [[nodiscard]] virtual std::expected<std::unique_ptr<Listener>, Error> listen(
       const base::Address& local, Listener::Observer& observer) = 0;
-  /// Starts connecting; `connected()` or `ended()` tells the outcome. The local address is the
-  /// host's own choice unless given.
+  /// Starts connecting; `connected()` or `ended()` reports the outcome. The host chooses the local
+  /// address unless it is given.
   [[nodiscard]] virtual std::expected<std::unique_ptr<Connection>, Error> connect(
       const base::Address& remote, Connection::Observer& observer) = 0;
   /// This host's own address of a family.
   [[nodiscard]] virtual base::Address address(base::Family family) const = 0;
-  /// Bounds the EMSS, in both directions, of what is connected to and listened on from now on;
-  /// nothing: no bound but the link's own. A bound too small for the link is raised.
+  /// Limits the EMSS, in both directions, of later connections and listeners; nothing: only the
+  /// link's own limit. A limit that is too small for the link is raised.
   virtual void limit_segments(std::optional<std::size_t> octets) = 0;
-  /// From now on this host connects from and listens on an address that it uses for nothing else,
-  /// so that what a peer learns of the path to it bears on no other connection. False: it has none.
+  /// From here on this host connects from and listens on an address that it uses for nothing else,
+  /// so that what a peer learns of the path to it affects no other connection. False: it has none.
   [[nodiscard]] virtual bool use_spare_address() { return false; }
   virtual void use_usual_address() {}
 };

@@ -31,7 +31,7 @@ std::size_t to_iovecs(std::span<const Span> pieces, std::array<iovec, max_pieces
   return count;
 }
 
-/// Discards what still comes until the peer's FIN or an error (false: nothing more will come).
+/// Discards what still arrives until the peer's FIN or an error (false: nothing more will come).
 bool drain(int fd) {
   std::array<std::byte, 16384> scratch;
   while (true) {
@@ -60,7 +60,7 @@ TcpConnection::~TcpConnection() {
 void TcpConnection::linger_and_close() {
   if (!send_shut_) ::shutdown(fd_.get(), SHUT_WR);
   if (peer_closed_ || !drain(fd_.get())) return;
-  // The callbacks own the socket; whichever comes last lets go of it.
+  // The callbacks own the socket; the last one releases it.
   auto fd = std::make_shared<base::FileDescriptor>(std::move(fd_));
   const int number = fd->get();
   base::EpollLoop& loop = loop_;
@@ -94,7 +94,7 @@ void TcpConnection::update_watch() {
   std::uint32_t events = 0;
   if (state_ == State::connecting || wants_writable_) events |= EPOLLOUT;
   if (state_ == State::open && !paused_ && !peer_closed_) events |= EPOLLIN;
-  // With both halves closed the kernel reports a hang-up for ever, and nothing else can follow.
+  // With both halves closed the kernel reports a hang-up forever, and nothing else can follow.
   const bool over = peer_closed_ && send_shut_;
   if (watched_ && over) {
     loop_.unwatch(fd_.get());
@@ -110,7 +110,7 @@ void TcpConnection::update_watch() {
 void TcpConnection::on_events(std::uint32_t events) {
   const auto alive = alive_;
   if (state_ == State::connecting) return finish_connecting();
-  // What came before a reset is read first; receive() then meets the error itself.
+  // Octets that arrived before a reset are read first; then receive() gets the error.
   const bool broken = events & (EPOLLERR | EPOLLHUP);
   if ((events & EPOLLIN || broken) && !paused_ && !peer_closed_) {
     observer_->readable();

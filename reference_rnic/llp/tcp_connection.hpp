@@ -15,17 +15,17 @@ class TcpConnection final : public Connection {
  public:
   enum class State : std::uint8_t { connecting, open, ended };
 
-  /// `open`: an accepted socket; nothing is watched before it has an observer.
-  /// `own_path`: no other connection has our address, so that its path MTU may be changed.
+  /// `open`: an accepted socket; it is not watched before it has an observer. `own_path`: no other
+  /// connection has our address, so its path MTU may be changed.
   TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state, bool own_path = false);
   ~TcpConnection() override;
   TcpConnection(const TcpConnection&) = delete;
   TcpConnection& operator=(const TcpConnection&) = delete;
 
-  /// The connection cannot come up, as was known at once: the observer learns it from the dispatch
+  /// The connection cannot come up, as is known immediately: the observer is told from the dispatch
   /// loop.
   void fail_later(Ending ending);
-  /// Closes our descriptor and leaves the connection itself to whoever has another one of it.
+  /// Closes our descriptor and leaves the connection to the holder of another descriptor of it.
   void give_up();
   /// -1 once it has ended.
   [[nodiscard]] int descriptor() const { return fd_.get(); }

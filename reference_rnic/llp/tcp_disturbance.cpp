@@ -114,8 +114,8 @@ in_addr ipv4_of(const base::Address& address) {
   return result;
 }
 
-/// What a router answers to a packet of the peer's that is too long for the way on: the message
-/// and the beginning of that packet (RFC 792, RFC 1191 section 4).
+/// What a router answers to a packet of the peer that is too long for the path: the message and the
+/// beginning of that packet (RFC 792, RFC 1191 section 4).
 struct TooLong {
   icmphdr message{};
   iphdr packet{};
@@ -197,7 +197,7 @@ bool announce_path_mtu(int fd, std::size_t emss) {
   const auto ends = ends_of(fd);
   if (!ends || ends->local.family != base::Family::ipv4 || emss + headers_of_ipv4 > usual_mtu)
     return false;
-  // What the peer sends next: a host believes only messages about what it may have under way.
+  // What the peer sends next: a host accepts only messages about data that it may have in flight.
   const auto sequence = Repair(fd).sequence(TCP_RECV_QUEUE);
   const auto raw = raw_socket_beside(fd, ends->local, IPPROTO_ICMP);
   if (!raw || !sequence) return false;

@@ -2,8 +2,8 @@
 // What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
 // repetitions; and what it reports of the path.
 //
-// The kernel's repair mode lets a socket take octets for sent that never left, and tells its
-// sequence numbers; a raw socket sends segments that TCP knows nothing of. Both need rights over
+// The kernel's repair mode lets a socket treat octets as sent that were never sent, and reports its
+// sequence numbers; a raw socket sends segments that TCP does not know of. Both need rights over
 // the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
 #pragma once
 
@@ -15,7 +15,7 @@ namespace rnic::llp {
 
 /// Whether this host may do the following with the connected socket `fd`.
 [[nodiscard]] bool can_disturb(int fd);
-/// TCP takes these octets for sent, and repeats them when no acknowledgement comes.
+/// TCP treats these octets as sent, and repeats them when no acknowledgement arrives.
 [[nodiscard]] bool send_lost(int fd, wire::Bytes octets);
 /// One segment of these octets, at `offset` from the next sequence number of the socket.
 [[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets);

@@ -40,13 +40,13 @@ class TcpNetwork final : public Network {
     return spare_.value_or(host_.ipv4);
   }
   void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
-  /// IPv4 only; another one each time, and another one in each process.
+  /// IPv4 only; a different one each time and in each process.
   [[nodiscard]] bool use_spare_address() override;
   void use_usual_address() override { spare_.reset(); }
 
  private:
   base::EpollLoop& loop_;
-  /// The host with the bound that holds now.
+  /// The host with the limit that applies now.
   [[nodiscard]] TcpHost limited_host() const;
 
   TcpHost host_;

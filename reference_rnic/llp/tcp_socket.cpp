@@ -94,7 +94,7 @@ const char* name(Ending ending) {
 
 namespace {
 
-/// The thread's stay in another network namespace.
+/// The thread's time in another network namespace.
 class NamespaceVisit {
  public:
   explicit NamespaceVisit(std::optional<int> target) {
@@ -108,7 +108,7 @@ class NamespaceVisit {
   NamespaceVisit(const NamespaceVisit&) = delete;
   NamespaceVisit& operator=(const NamespaceVisit&) = delete;
   [[nodiscard]] int error() const { return error_; }
-  /// A thread that stayed abroad would open everything else there too: that cannot go on.
+  /// A thread that stayed in it would open everything else there too: it cannot continue.
   void return_home() {
     if (home_ && setns(home_.get(), CLONE_NEWNET) != 0)
       throw std::system_error(errno, std::generic_category(),
@@ -122,8 +122,8 @@ class NamespaceVisit {
 };
 
 void set_option(int fd, int level, int option, int value) {
-  // Options that a kernel refuses leave a working socket; what depends on them is verified where it
-  // matters.
+  // If the kernel refuses an option, the socket still works; what depends on the option is verified
+  // where it matters.
   static_cast<void>(setsockopt(fd, level, option, &value, sizeof(value)));
 }
 

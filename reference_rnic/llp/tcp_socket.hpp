@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Calls on one TCP socket: creation in a namespace, options, addresses and what the kernel knows of
-// the connection.
+// Calls on one TCP socket: creation in a namespace, options, addresses and what the kernel knows
+// about the connection.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,7 +13,7 @@
 
 namespace rnic::llp {
 
-/// An address as the socket calls take it.
+/// An address in the form of the socket calls.
 struct SocketAddress {
   sockaddr_storage storage{};
   socklen_t size = sizeof(sockaddr_storage);
@@ -32,7 +32,7 @@ struct SocketAddress {
 /// A non-blocking socket of the host's namespace, with the options that every socket here has.
 [[nodiscard]] std::expected<base::FileDescriptor, int> open_socket(const TcpHost& host,
                                                                    base::Family family);
-/// A raw socket for an IP protocol in a namespace. Only the privileged get one.
+/// A raw socket for an IP protocol in a namespace. It needs privileges.
 [[nodiscard]] std::expected<base::FileDescriptor, int> open_raw_socket(int namespace_fd,
                                                                        base::Family family,
                                                                        int protocol);

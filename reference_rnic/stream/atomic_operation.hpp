@@ -6,11 +6,12 @@
 
 namespace rnic::stream {
 
-/// The sum of `value` and `addend` in which no carry leaves a field; each bit set in `mask` is the
-/// top bit of a field (5.1.1).
+/// The sum of `value` and `addend` in which no carry leaves a field; each bit that is set in `mask`
+/// is the top bit of a field (5.1.1).
 [[nodiscard]] constexpr std::uint64_t fetch_add(std::uint64_t value, std::uint64_t addend,
                                                 std::uint64_t mask) {
-  // The bits below the tops cannot carry across them; the tops are then added without carry.
+  // The bits below the top ones cannot carry across them; the top bits are then added without
+  // carry.
   const std::uint64_t below = (value & ~mask) + (addend & ~mask);
   return below ^ ((value ^ addend) & mask);
 }

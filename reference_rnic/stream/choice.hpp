@@ -13,13 +13,13 @@ template <class T>
 struct Choice {
   /// The rule that gives the permission.
   rules::RuleId by;
-  /// The answer of an implementation that makes no use of it.
+  /// The answer of an implementation that does not use the permission.
   T rfc;
   /// All answers that are lawful.
   std::span<const T> permitted;
 };
 
-/// The same of a number that may lie anywhere between two others.
+/// The same for a number that may lie anywhere between two others.
 template <class T>
 struct Range {
   rules::RuleId by;
@@ -36,7 +36,7 @@ template <class T>
   return range.least <= answer && answer <= range.most;
 }
 
-/// Of a permission to do a thing or not.
+/// For a permission to do something or not.
 inline constexpr bool either[] = {false, true};
 
 }  // namespace rnic::stream

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a stream is told before it starts, and what startup agrees on.
+// The configuration that a stream gets before it starts, and what startup agrees on.
 #pragma once
 
 #include <chrono>
@@ -27,8 +27,8 @@ struct Config {
   std::uint8_t revision = 2;  ///< highest MPA revision spoken: 1 or 2
   bool markers = false;       ///< M in our frame: we want the peer to send Markers
   bool crc = true;            ///< C in our frame
-  bool enhanced = true;       ///< initiator, revision 2: send the enhanced words (S). A responder
-                              ///< answers as it was asked.
+  /// Initiator, revision 2: send the enhanced words (S). A responder answers in kind.
+  bool enhanced = true;
   bool peer_to_peer = false;  ///< initiator: flag A
   RtrKinds rtr;               ///< RTR indications we can send (initiator) or take (responder)
   std::uint16_t ird = 16;     ///< inbound Read queue depth offered; 0x3FFF: not negotiated

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What all parts of one stream share: its configuration, the memory it works on, what startup
-// agreed, and its news.
+// agreed on, and its events.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ struct Context {
   Negotiated negotiated;
   std::deque<Event> events;
 
-  /// Reports what startup has come to.
+  /// Reports the outcome of startup.
   void report_startup(Event event) {
     if (decisions.empty()) return events.push_back(std::move(event));
     std::vector<Event> reported{std::move(event)};

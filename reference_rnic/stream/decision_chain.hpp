@@ -3,9 +3,9 @@
 // connection manager), in the order in which they were added.
 //
 // The protocol code computes the RFC's own answer and asks the chain. An empty chain leaves every
-// answer as it is: that is the conforming implementation. Each member may change the answer that it
-// is given; what deviates from the RFC, and what uses a permission of it, lives in files of its own
-// with its own state.
+// answer unchanged: that is the conforming implementation. Each member may change the answer that
+// it is given; what deviates from the RFC, and what uses one of its permissions, is in files of its
+// own with its own state.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace rnic::stream {
 
-/// Whether a member keeps to what the RFCs permit.
+/// Whether a member keeps within what the RFCs permit.
 enum class Conduct : std::uint8_t { lawful, deviant };
 
 /// `Decisions`: an interface whose members are decision points. Each takes the answer by reference
@@ -35,7 +35,7 @@ class DecisionChain {
   void remove(std::uint32_t key) {
     std::erase_if(members_, [key](const Member& member) { return member.key == key; });
   }
-  /// Adds the members of another chain after those that are here.
+  /// Adds the members of another chain after its own.
   void append(DecisionChain other) {
     std::ranges::move(other.members_, std::back_inserter(members_));
   }
@@ -48,7 +48,7 @@ class DecisionChain {
     for (const Member& member : members_) (member.decisions.get()->*point)(arguments...);
   }
 
-  /// chain.decide(choice, &Decisions::react, failure): what the members make of a question to which
+  /// chain.decide(choice, &Decisions::react, failure): the members' answer to a question to which
   /// several answers are lawful (a Choice or a Range). A lawful member gives one of these.
   template <class Question, class Interface, class... Parameters, class... Arguments>
   [[nodiscard]] auto decide(const Question& question, void (Interface::*point)(Parameters...),

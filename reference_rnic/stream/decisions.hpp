@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The decision points of a stream: where it asks how to go on.
+// The decision points of a stream: where it asks how to continue.
 //
-// The stream computes what the RFC wants and hands it to each point by reference. Nobody need
+// The stream computes what the RFC demands and passes it to each point by reference. No member need
 // answer: `stream/` is complete without any implementation of these members.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Decisions : StartupDecisions,
   virtual ~Decisions() = default;
 };
 
-/// What the members of one stream's chain decide.
+/// The members of one stream's chain.
 class StreamDecisions : public DecisionChain<Decisions> {};
 
 }  // namespace rnic::stream

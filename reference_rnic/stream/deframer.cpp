@@ -10,14 +10,14 @@
 namespace rnic::stream {
 namespace {
 
-/// Scratch in startup: more than a frame takes.
+/// Scratch in startup: more than a frame needs.
 constexpr std::size_t startup_scratch = 1024;
 static_assert(startup_scratch > max_startup_frame);
-/// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
+/// Scratch in full operation: for several FPDUs per read, and for the longest one with its Markers.
 constexpr std::size_t verified_scratch = std::size_t{256} * 1024;
 constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
-/// After this much payload that goes straight into place, only a little scratch is offered: the
-/// next header and no more than it must.
+/// After this much payload that is received directly into place, only a little scratch is offered:
+/// for the next header, and no more than necessary.
 constexpr std::size_t direct_worthwhile = std::size_t{8} * 1024;
 constexpr std::size_t direct_lookahead = 64;
 
@@ -40,7 +40,7 @@ Fault framing_fault(wire::FpduError error) {
 }
 
 Fault overlong_fault() {
-  return {wire::cause::rdmap_local_catastrophic, "an FPDU longer than is taken", std::nullopt,
+  return {wire::cause::rdmap_local_catastrophic, "an FPDU longer than is accepted", std::nullopt,
           std::nullopt};
 }
 
@@ -51,7 +51,7 @@ Fault truncation_fault() {
           std::nullopt, std::nullopt};
 }
 
-/// No sentence says how far beyond the MULPDU a receiver follows a sender (docs/disputes.md D60).
+/// No sentence says how far beyond the MULPDU a receiver must accept FPDUs (docs/disputes.md D60).
 std::size_t Deframer::longest_fpdu_taken() const {
   constexpr std::size_t jumbo_frame = 9000;
   return context_.decisions.decide(
@@ -86,7 +86,7 @@ std::span<const wire::MutableBytes> Deframer::targets() {
 void Deframer::reserve_scratch() {
   const std::size_t waiting = buffer_.view().size();
   if (phase_ == Phase::startup) return buffer_.reserve(waiting + startup_scratch);
-  // Moving is worth while only if an FPDU in progress would not fit after what is here.
+  // Moving is worthwhile only if an FPDU in progress would not fit after the octets here.
   const bool verified = context_.negotiated.crc || context_.negotiated.receive_markers;
   const std::size_t scratch = verified ? verified_scratch : direct_scratch;
   buffer_.reserve(waiting == 0 ? scratch : std::max(2 * waiting, longest_fpdu));
@@ -132,15 +132,15 @@ bool Deframer::is_held_back(wire::Bytes ulpdu) {
   return true;
 }
 
-/// A segment with a bad CRC or Marker may be dropped and awaited once more, in place of an error
-/// (RFC 5044 section 8). Over a link that carries every octet right it never comes.
+/// A segment with a bad CRC or Marker may be dropped and awaited again, instead of being an error
+/// (RFC 5044 section 8). On a link that delivers every octet correctly it does not come again.
 bool Deframer::drops_bad_segment() const {
   return context_.decisions.decide(
       Choice<bool>{"mpa.receive.bad-segment-may-be-dropped", false, either},
       &Decisions::bad_segment_dropped);
 }
 
-/// What becomes of an FPDU that is not as it should be.
+/// What happens with an FPDU that is not valid.
 void Deframer::judge_framing(wire::FpduError error, std::size_t wire_size) {
   const auto looked_at = [this] {
     return context_.decisions.decide(
@@ -176,7 +176,7 @@ bool Deframer::inside_fpdu() const {
   std::unreachable();
 }
 
-/// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
+/// Advances by one FPDU or part of one. False: more octets are needed, or none are wanted.
 bool Deframer::step() {
   if (phase_ == Phase::startup || phase_ == Phase::discarding || holding()) return false;
   if (phase_ == Phase::header && buffer_.view().empty()) return false;
@@ -184,7 +184,7 @@ bool Deframer::step() {
   return crc || context_.negotiated.receive_markers ? step_verified(crc) : step_direct();
 }
 
-/// A ULPDU that has no whole DDP header has come.
+/// A ULPDU without a complete DDP header has arrived.
 void Deframer::report_truncated() {
   std::optional<Fault> fault = truncation_fault();
   context_.decisions.ask(&Decisions::truncated_segment, fault);
@@ -203,15 +203,15 @@ bool Deframer::step_verified(bool crc) {
   return parsed.has_value();
 }
 
-/// An FPDU that is as it should be, and about which nobody else decides.
+/// An FPDU that is valid and that no member of the chain decides about.
 void Deframer::hand_on(const wire::ParsedFpdu& fpdu) {
   deliver(fpdu.ulpdu);
   buffer_.consume(fpdu.consumed);
   position_ += fpdu.consumed;
 }
 
-/// Hands on what has been found good, reports what has not (RFC 5044 sections 6 and 8). False: more
-/// octets are needed.
+/// Passes on what has been found valid, and reports what has not (RFC 5044 sections 6 and 8).
+/// False: more octets are needed.
 bool Deframer::carry_out(const Parsed& parsed, const wire::FpduOptions& options) {
   outcome_.ulpdus.clear();
   outcome_.fault.reset();
@@ -229,7 +229,7 @@ bool Deframer::carry_out(const Parsed& parsed, const wire::FpduOptions& options)
     const ArrivedFpdu arrived{octets, options, wire_size, parsed, context_.config};
     context_.decisions.ask(&Decisions::fpdu_arrived, arrived, outcome_);
   }
-  // What has been dealt with after all is not awaited once more.
+  // What has been processed after all is not awaited again.
   if (hold_ == Hold::bad && (outcome_.consumed != 0 || outcome_.fault)) hold_ = Hold::none;
   if (outcome_.ulpdus.size() == 1 && is_held_back(outcome_.ulpdus.front())) return false;
   for (const wire::Bytes ulpdu : outcome_.ulpdus)
@@ -249,7 +249,7 @@ void Deframer::deliver(wire::Bytes ulpdu) {
   sink_.end_segment();
 }
 
-/// Copies octets to the first places of rest_, and takes these off it.
+/// Copies octets to the first places of rest_, and removes these from it.
 void Deframer::place(wire::Bytes octets) {
   while (!octets.empty() && !rest_.empty()) {
     const std::size_t here = std::min(octets.size(), rest_.front().size());
@@ -285,12 +285,12 @@ bool Deframer::step_direct() {
     }
     case Phase::startup:
     case Phase::discarding:
-      break;  // step() lets neither come here
+      break;  // step() excludes both
   }
   std::unreachable();
 }
 
-/// Part of a header has come.
+/// Part of a header has arrived.
 bool Deframer::await_header() {
   return carry_out(std::unexpected(wire::FpduError::incomplete), {.crc = false});
 }

@@ -2,9 +2,9 @@
 // The receiving side of MPA in full operation (RFC 5044 sections 4 and 6): octets in, DDP segments
 // out.
 //
-// With CRCs or Markers in use an FPDU is gathered in scratch, checked, and only then handed on.
-// With neither, a segment is announced as soon as its header is there, and the payload lands where
-// it belongs without a copy.
+// With CRCs or Markers in use an FPDU is gathered in scratch, checked, and only then passed on.
+// With neither, a segment is announced as soon as its header has arrived, and the payload is
+// received directly into place.
 #pragma once
 
 #include <expected>
@@ -22,24 +22,24 @@ namespace rnic::stream {
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
-  /// Whether the segment stays where it is, and all that comes after it, until
+  /// Whether the segment and everything after it is left waiting until
   /// Deframer::try_held_segment().
   [[nodiscard]] virtual bool holds_back(const IncomingSegment& segment) = 0;
-  /// A header came. Answers with the places of the payload, payload_length octets in all, or with
-  /// none: the payload is dropped. The pieces stay valid until end_segment().
+  /// A header has arrived. Returns the places of the payload, payload_length octets in all, or
+  /// none: then the payload is dropped. The pieces stay valid until end_segment().
   virtual std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) = 0;
   /// Where the last `left` octets of the payload go, asked again before each read that may put some
-  /// of them straight into place: the consumer may have taken the memory back since. None: dropped.
+  /// of them directly into place: the consumer may have taken the memory back since. None: dropped.
   virtual std::span<const wire::MutableBytes> rest_of_segment(std::size_t left) = 0;
-  /// The whole FPDU of the segment begun last is there and verified, its payload in place.
+  /// The whole FPDU of the segment begun last has arrived and is verified, its payload in place.
   virtual void end_segment() = 0;
-  /// The stream cannot go on: bad CRC, bad Marker, or a ULPDU too short for a DDP header.
+  /// The stream cannot continue: bad CRC, bad Marker, or a ULPDU too short for a DDP header.
   virtual void framing_fault(Fault fault) = 0;
 };
 
-/// What a Terminate says of an FPDU that MPA does not take (RFC 5044 section 8).
+/// What a Terminate says about an FPDU that MPA does not accept (RFC 5044 section 8).
 [[nodiscard]] Fault framing_fault(wire::FpduError error);
-/// What it says of a ULPDU that is too short for a DDP header.
+/// What a Terminate says about a ULPDU that is too short for a DDP header.
 [[nodiscard]] Fault overlong_fault();
 [[nodiscard]] Fault truncation_fault();
 
@@ -47,25 +47,25 @@ class Deframer {
  public:
   Deframer(Context& context, SegmentSink& sink) : context_(context), sink_(sink) {}
 
-  /// Where the next octets shall land; never empty.
+  /// Where the next octets are to be stored; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
-  /// `count` octets have landed there. In full operation, hands on what is complete.
+  /// `count` octets have been stored there. In full operation, passes on what is complete.
   void received(std::size_t count);
-  /// The octets that came before full operation, and how many of them the startup frame took.
+  /// The octets that arrived before full operation, and how many of them the startup frame has.
   [[nodiscard]] wire::Bytes startup_octets() const { return buffer_.view(); }
   void consume_startup(std::size_t count) { buffer_.consume(count); }
 
-  /// The next octet is the first of an FPDU (or of the first Marker). Octets that wait already are
-  /// looked at by resume().
+  /// The next octet is the first of an FPDU (or of the first Marker). resume() processes octets
+  /// that are already waiting.
   void enter_full_operation();
   void resume();
-  /// Whether a segment is held back, or awaited once more.
+  /// Whether a segment is held back, or awaited again.
   [[nodiscard]] bool holding() const { return hold_ != Hold::none; }
   void try_held_segment();
-  /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
+  /// From here on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
-  /// Whether part of an FPDU has come and the rest has not.
+  /// Whether part of an FPDU has arrived and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 
  private:
@@ -94,7 +94,7 @@ class Deframer {
   SegmentSink& sink_;
   InboundBuffer buffer_;
   std::vector<std::byte> stripped_;  ///< an FPDU without its Markers
-  FpduOutcome outcome_;              ///< of the FPDU at hand, kept for its vector's memory
+  FpduOutcome outcome_;              ///< of the current FPDU, kept for its vector's memory
   std::vector<wire::MutableBytes> targets_;
   std::vector<wire::MutableBytes>
       rest_;  ///< places of the payload still to come, direct placement only
@@ -102,7 +102,7 @@ class Deframer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
-  /// What the LLP keeps: a segment that has no buffer yet, or one that was bad and comes once more.
+  /// Why the LLP keeps a segment: it has no buffer yet, or it was bad and is to come again.
   enum class Hold : std::uint8_t { none, without_buffer, bad };
   Hold hold_ = Hold::none;
 };

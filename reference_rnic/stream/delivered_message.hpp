@@ -12,7 +12,7 @@ namespace rnic::stream {
 struct DeliveredMessage {
   wire::Queue queue = wire::Queue::send;
   std::size_t length = 0;
-  /// Of messages that RDMAP itself takes, and of Immediate Data.
+  /// Of messages that RDMAP itself processes, and of Immediate Data.
   wire::Bytes octets;
   /// Of the receive buffer, if the message took one.
   std::optional<std::uint64_t> work_id;

@@ -17,22 +17,22 @@ namespace rnic::stream {
 enum class State : std::uint8_t;
 enum class Closing : std::uint8_t;
 
-/// How far the ending of a stream has come.
+/// How far the end of a stream has progressed.
 struct Ending {
   Role role;
   State state;
   LlpState llp = LlpState::open;
-  /// Octets of a startup frame have come, and not all of them.
+  /// Some octets of a startup frame have arrived, but not all.
   bool frame_begun = false;
 };
 
 /// What the peer's FIN does.
 struct PeerCloseReaction {
-  /// The FIN is taken notice of.
+  /// The FIN is processed.
   bool heeded = true;
   /// It ends a startup that is not complete (RFC 5044 section 7.1.2).
   bool ends_startup = true;
-  /// What is wrong with it: it came within an FPDU.
+  /// The fault, if it came within an FPDU.
   std::optional<Fault> fault;
   /// Nothing further is sent: our half closes as well.
   bool ends_sending = false;
@@ -40,11 +40,11 @@ struct PeerCloseReaction {
 
 /// What the consumer's disconnect does.
 struct DisconnectReaction {
-  /// The stream ends with this error in place of an orderly close.
+  /// The stream ends with this error instead of an orderly close.
   std::optional<Fault> fault;
-  /// Work that is posted from now on is flushed (RFC 5041 section 6.2.1).
+  /// Work that is posted later is flushed (RFC 5041 section 6.2.1).
   bool refuses_work = true;
-  /// What is posted by now is sent first (RFC 5041 section 6.2.1).
+  /// Work that has been posted is sent first (RFC 5041 section 6.2.1).
   bool sends_posted_work = true;
   /// What the peer still sends is received (RFC 5041 section 6.2.1).
   bool still_receives = true;
@@ -55,7 +55,7 @@ struct EndingDecisions {
   /// Whether posted work is sent before our half closes (RFC 5041 section 6.2.1).
   virtual void sends_before_close(const Choice<bool>&, bool& /*sends*/) {}
   virtual void disconnects(const Ending& /*ending*/, DisconnectReaction& /*reaction*/) {}
-  /// How work ends that the loss of the LLP connection cuts off (RFC 5041 section 6.2.2).
+  /// How work ends that is cut off by the loss of the LLP connection (RFC 5041 section 6.2.2).
   virtual void llp_lost(WorkStatus& /*status*/) {}
   /// How the LLP connection is closed once all output is sent.
   virtual void closes(const Ending& /*ending*/, const Choice<Closing>& /*choice*/,

@@ -23,8 +23,8 @@ struct ConnectRequest {
   std::optional<wire::EnhancedWords::Values> enhanced;
   std::vector<std::byte> private_data;  ///< the ULP's part
 };
-/// The stream may transfer. Initiator: the reply accepted us and the RTR (if any) is sent.
-/// Responder: the reply is sent and, in the peer-to-peer model, the RTR has come.
+/// The stream may transfer. Initiator: the Reply accepted and the RTR (if any) is sent. Responder:
+/// the Reply is sent and, in the peer-to-peer model, the RTR has arrived.
 struct Established {
   Negotiated negotiated;
   std::vector<std::byte> private_data;  ///< initiator: the ULP's part of the reply
@@ -52,7 +52,7 @@ struct MessageReceived {
   std::optional<std::uint32_t> invalidated;
   std::optional<std::array<std::byte, wire::immediate_size>> immediate;
 };
-/// A receive buffer that was taken and cannot be filled any more. Precedes the end of the stream.
+/// A receive buffer that was in use and cannot be filled any more. Precedes the end of the stream.
 struct ReceiveFailed {
   std::uint64_t work_id = 0;
   bool too_long = false;  ///< the message did not fit (RFC 5041 7.1); else flushed
@@ -65,10 +65,10 @@ struct WorkDone {
 };
 struct TerminateReceived {
   wire::TerminateCause cause;
-  std::vector<std::byte> message;  ///< the Terminate header and what follows it, as it came
+  std::vector<std::byte> message;  ///< the Terminate header and what follows it, as received
 };
-/// We found an error in what the peer sent, or a local one: a Terminate with this cause is on its
-/// way (or cannot be sent).
+/// We found an error in what the peer sent, or a local one: a Terminate with this cause is being
+/// sent (or cannot be sent).
 struct Failed {
   wire::TerminateCause cause;
   bool terminate_queued = true;
@@ -76,7 +76,7 @@ struct Failed {
 };
 struct PeerClosed {};  ///< the peer's FIN, all data before it processed
 struct Lost {};        ///< the LLP connection was reset or timed out
-struct Closed {};      ///< nothing more will happen; what closing() asks for is still to be done
+struct Closed {};      ///< nothing more will happen; the owner must still do what closing() says
 using Event =
     std::variant<ConnectRequest, Established, Rejected, StartupFailed, MessageReceived,
                  ReceiveFailed, WorkDone, TerminateReceived, Failed, PeerClosed, Lost, Closed>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A protocol violation as a value: its Terminate cause, and the segment that it was found in.
+// A protocol violation as a value: its Terminate cause, and the segment in which it was found.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,14 @@ struct Fault {
   std::string detail;                ///< one line for engineers
   std::optional<Offender> offender;  ///< none for errors that no incoming segment caused
   std::optional<wire::ReadRequestHeader>
-      request;  ///< the Read Request at fault, as far as it is not served yet
-  /// Causes that describe the fault as well, beside those of describing_too() (docs/disputes.md).
+      request;  ///< the part of the Read Request at fault that is not served yet
+  /// Other causes that also describe the fault, besides those of describing_too()
+  /// (docs/disputes.md).
   std::span<const wire::TerminateCause> also{};
 };
 
-/// A segment whose DDP header has arrived. `segment.payload` is empty where the payload goes straight
-/// into place.
+/// A segment whose DDP header has arrived. `segment.payload` is empty if the payload is received
+/// directly into place.
 struct IncomingSegment {
   wire::Segment segment;
   std::size_t payload_length = 0;

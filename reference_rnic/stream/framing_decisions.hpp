@@ -15,14 +15,14 @@
 
 namespace rnic::stream {
 
-/// What has come of the FPDU at the front.
+/// What has arrived of the first FPDU.
 struct ArrivedFpdu {
-  /// All octets that wait; those of the FPDU are the first of them.
+  /// All octets that are waiting; those of the FPDU come first.
   wire::Bytes octets;
   wire::FpduOptions options;
-  /// The octets that the FPDU takes, Markers included. 0: its ULPDU_Length has not come.
+  /// The octets of the FPDU, Markers included. 0: its ULPDU_Length has not arrived.
   std::size_t wire_size = 0;
-  /// `incomplete`: the rest is waited for.
+  /// `incomplete`: the rest is awaited.
   const std::expected<wire::ParsedFpdu, wire::FpduError>& parsed;
   const Config& config;
 
@@ -30,13 +30,13 @@ struct ArrivedFpdu {
   [[nodiscard]] bool verified() const { return options.crc || options.markers; }
 };
 
-/// What MPA makes of it.
+/// What MPA does with it.
 struct FpduOutcome {
-  /// Handed to DDP, in this order.
+  /// Passed to DDP, in this order.
   std::vector<wire::Bytes> ulpdus;
   /// Reported after these.
   std::optional<Fault> fault;
-  /// Octets that are done with. 0: nothing is looked at before more comes.
+  /// Octets that are done. 0: nothing is processed before more arrive.
   std::size_t consumed = 0;
 };
 
@@ -66,26 +66,26 @@ struct FramingDecisions {
   virtual void marker_leaves(bool /*within_fpdu*/, wire::Marker&) {}
   /// The CRC (RFC 5044 section 4.4).
   virtual void crc_leaves(const CrcCoverage&, std::array<std::byte, wire::fpdu_crc_size>&) {}
-  /// Whether right CRCs are sent though nobody asks for them (RFC 5044 section 4.4).
+  /// Whether correct CRCs are sent although neither side asks for them (RFC 5044 section 4.4).
   virtual void crc_computed(const Choice<bool>&, bool& /*computed*/) {}
-  /// The octet at which an FPDU goes on of which TCP has taken the front.
+  /// The octet at which an FPDU continues whose beginning TCP has taken.
   virtual void fpdu_continued(std::size_t& /*at*/) {}
 
   // -- what is received --
   /// Whether the CRC of the FPDU at `position` is checked (RFC 5044 section 4.4).
   virtual void crc_checked(const Config&, const Negotiated&, std::uint64_t /*position*/, bool&) {}
-  /// The longest FPDU that is taken, Markers left out.
+  /// The longest FPDU that is accepted, without its Markers.
   virtual void longest_fpdu(const Config&, const Range<std::size_t>&, std::size_t& /*octets*/) {}
-  /// Whether a segment with a bad CRC or Marker is dropped, to come once more, in place of an error
-  /// (RFC 5044 section 8).
+  /// Whether a segment with a bad CRC or Marker is dropped, to come again, instead of being an
+  /// error (RFC 5044 section 8).
   virtual void bad_segment_dropped(const Choice<bool>&, bool& /*dropped*/) {}
-  /// Whether a Marker that leads astray is noticed (RFC 5044 section 8).
+  /// Whether a Marker with a wrong pointer is noticed (RFC 5044 section 8).
   virtual void markers_compared(const Choice<bool>&, bool& /*compared*/) {}
-  /// What is done with an FPDU, or the part of one, that has come (RFC 5044 sections 6 and 8).
+  /// What is done with a complete or partial FPDU that has arrived (RFC 5044 sections 6 and 8).
   virtual void fpdu_arrived(const ArrivedFpdu&, FpduOutcome&) {}
-  /// Whether the next FPDU is looked at, if it has come.
+  /// Whether the next FPDU is processed, if it has arrived.
   virtual void next_fpdu_taken(bool&) {}
-  /// What is wrong with a ULPDU that is too short for a DDP header (RFC 5041 section 4).
+  /// The fault of a ULPDU that is too short for a DDP header (RFC 5041 section 4).
   virtual void truncated_segment(std::optional<Fault>&) {}
 };
 

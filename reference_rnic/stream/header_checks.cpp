@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t queue_count = 3;
 constexpr std::uint32_t queue_count_with_extensions = 4;
 
-/// RFC 7306 extends RDMAP for those who implement it.
+/// RFC 7306 extends RDMAP for implementations that support it.
 bool has_extensions(const Incoming& incoming) {
   return incoming.context.decisions.decide(
       Choice<bool>{"rdmap.atomic.unsupported-aopcode-surfaced", true, either},
@@ -57,7 +57,7 @@ bool fits(const wire::Segment& segment) {
 
 std::optional<Fault> check_rdmap(const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
-  // RFC 5040 section 7.2; version 0 may be taken (section 4.1).
+  // RFC 5040 section 7.2; version 0 may be accepted (section 4.1).
   const std::uint8_t version = segment.rdmap().version();
   const bool good = version == wire::rdmap_version;
   const char* detail = "RDMAP version is not 1";
@@ -71,7 +71,7 @@ std::optional<Fault> check_rdmap(const Incoming& incoming) {
   if (auto fault = incoming.check("rdmap.header.reserved-bits-ignored")) return fault;
   // RFC 5040 sections 4.1 and 7.2
   const bool known = !is_extension(segment.rdmap().opcode()) || has_extensions(incoming);
-  // Of an opcode on another's queue the queue may be what is wrong (docs/disputes.md D55).
+  // If an opcode belongs to another queue, the queue may be what is wrong (docs/disputes.md D55).
   static constexpr std::array wrong_queue{wire::cause::ddp_untagged_invalid_queue};
   const bool queue_may_be_blamed = !segment.tagged && wire::is_defined(segment.rdmap().opcode()) &&
                                    !wire::is_tagged(segment.rdmap().opcode());

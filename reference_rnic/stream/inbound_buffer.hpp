@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The scratch memory that octets from the LLP land in before anything is known about them.
+// The scratch memory for octets from the LLP about which nothing is known yet.
 #pragma once
 
 #include <cstring>
@@ -12,8 +12,8 @@ namespace rnic::stream {
 /// A linear buffer: octets are committed at the tail and consumed from the front.
 class InboundBuffer {
  public:
-  /// Makes room for `length` octets in all, those that lie here now included, and moves these to
-  /// the front if that helps.
+  /// Makes room for `length` octets in all, including those that are here already, and moves these
+  /// to the front if that helps.
   void reserve(std::size_t length) {
     if (memory_.size() - begin_ >= length) return;
     if (memory_.size() < length) {

@@ -7,7 +7,7 @@ namespace rnic::stream {
 
 Fault Incoming::found(wire::TerminateCause cause, const char* detail,
                       std::span<const wire::TerminateCause> also) const {
-  // rdmap.terminate.llp-error-no-headers: no segment is sent back for an error of MPA.
+  // rdmap.terminate.llp-error-no-headers: no header is copied for an error of MPA.
   if (cause.layer == wire::layer::mpa) return {cause, detail, std::nullopt, std::nullopt};
   Fault found = fault(cause, detail);
   found.also = also;
@@ -15,7 +15,7 @@ Fault Incoming::found(wire::TerminateCause cause, const char* detail,
   return found;
 }
 
-/// The Read Request in the segment, if it is one and has come with its header.
+/// The Read Request in the segment, if it is one and its header has arrived.
 std::optional<wire::ReadRequestHeader> Incoming::read_request() const {
   if (segment.tagged || segment.rdmap().opcode() != wire::Opcode::read_request ||
       segment.payload.size() != sizeof(wire::ReadRequestHeader))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A segment that is being received, seen with the stream that it came on.
+// A segment that is being received, together with the stream on which it arrived.
 #pragma once
 
 #include <optional>
@@ -20,30 +20,30 @@ struct Incoming : IncomingSegment {
   const State& state;
   /// It is the RTR indication (RFC 6581 section 9.2).
   bool rtr = false;
-  /// Untagged: octets that the buffer of its message holds, once there is one.
+  /// Untagged: the octets that the buffer of its message holds, once there is one.
   std::size_t capacity = 0;
 
-  /// What is wrong with the segment by `rule`: nothing if `good`.
+  /// The fault of the segment by `rule`: none if `good`.
   [[nodiscard]] std::optional<Fault> check(rules::RuleId rule, bool good,
                                            wire::TerminateCause cause, const char* detail,
                                            std::span<const wire::TerminateCause> also = {}) const {
     if (good && context.decisions.empty()) return std::nullopt;
     return judge(rule, good, cause, detail, also);
   }
-  /// The same of a check that `permission` lets a receiver leave out.
+  /// The same for a check that `permission` lets a receiver leave out.
   [[nodiscard]] std::optional<Fault> check_if_made(rules::RuleId permission, rules::RuleId rule,
                                                    bool good, wire::TerminateCause cause,
                                                    const char* detail) const {
     return check(rule, good || !is_made(permission), cause, detail);
   }
-  /// The same of a rule that finds nothing wrong, whatever the segment holds.
+  /// The same for a rule that finds no fault, whatever the segment contains.
   [[nodiscard]] std::optional<Fault> check(rules::RuleId rule) const {
     if (context.decisions.empty()) return std::nullopt;
     return judge(rule, true, {}, "", {});
   }
 
  private:
-  /// The part of check() that a good segment of a conforming stream has no need of.
+  /// The part of check() that is not needed for a good segment of a conforming stream.
   [[nodiscard]] std::optional<Fault> judge(rules::RuleId rule, bool good,
                                            wire::TerminateCause cause, const char* detail,
                                            std::span<const wire::TerminateCause> also) const;

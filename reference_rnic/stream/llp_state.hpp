@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What is left of the LLP connection under a stream: which of its halves are open.
+// The state of the LLP connection under a stream: which of its halves are open.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace rnic::stream {
 
 enum class LlpState : std::uint8_t {
   open,
-  /// The peer's FIN has come.
+  /// The peer's FIN has arrived.
   peer_closed,
   /// Our FIN is sent.
   half_closed,

@@ -34,7 +34,7 @@ void Machine::peer_closed(TimePoint now) {
   if (!in_startup() && deframer_.inside_fpdu())
     reaction.fault = Fault{wire::cause::mpa_connection_lost, "the peer closed within an FPDU",
                            std::nullopt, std::nullopt};
-  // RFC 5044 section 7.1.2: without an FPDU from the Initiator nothing may ever be sent.
+  // RFC 5044 section 7.1.2: without an FPDU from the Initiator nothing may be sent.
   reaction.ends_sending = state_ == State::awaiting_first_fpdu;
   context_.decisions.ask(&Decisions::peer_closes, ending(), reaction);
   if (!reaction.heeded) return;
@@ -56,7 +56,7 @@ void Machine::peer_closed(TimePoint now) {
   }
   context_.events.push_back(PeerClosed{});
   send_queue_.end_responses();
-  // RFC 5041 section 6.2.1: what is posted is sent into the half that is still open.
+  // RFC 5041 section 6.2.1: posted work is sent on the half that is still open.
   if (reaction.ends_sending) end_transfers(Leaves::begun_fpdu);
 }
 
@@ -90,19 +90,19 @@ void Machine::transmitted(std::size_t count, TimePoint now) {
 }
 
 bool Machine::may_send_fpdus() const {
-  // RFC 5044 section 7.1.2: not before both startup frames have come and gone.
+  // RFC 5044 section 7.1.2: not before both startup frames have been exchanged.
   bool permitted = state_ == State::sending_rtr || state_ == State::operational ||
                    (state_ == State::closing && !our_half_closed(llp_));
   context_.decisions.ask(&Decisions::may_send_fpdus, state_, permitted);
   return permitted;
 }
 
-/// Queues one FPDU. False: there is none to be sent now.
+/// Queues one FPDU. False: there is none to send.
 bool Machine::produce() {
   if (!segmenter_.busy() && !begin_message()) return false;
   if (auto queued = segmenter_.step(); !queued) {
     segmenter_.abandon();
-    // What is queued of the Response leaves: the Terminate counts from there.
+    // What is queued of the Response is sent: the Terminate counts from there.
     fail(queued.error(), Leaves::all_queued);
   }
   return true;
@@ -152,7 +152,7 @@ void Machine::message_sent(const MessageTag& tag) {
   }
 }
 
-/// Local operations need no octet of the LLP to be carried out.
+/// Local operations need nothing of the LLP.
 void Machine::run_local_work() {
   if (send_queue_.local_is_next() && may_send_fpdus() && !segmenter_.busy()) (void)begin_message();
 }
@@ -173,7 +173,7 @@ void Machine::disconnect(TimePoint now) {
     return finish();
   }
   DisconnectReaction reaction;
-  // RFC 5044 section 7.1.2: a Responder that has not received an FPDU may not send what is posted.
+  // RFC 5044 section 7.1.2: a Responder that has not received an FPDU may not send posted work.
   reaction.sends_posted_work =
       state_ != State::awaiting_first_fpdu &&
       context_.decisions.decide(Choice<bool>{"ddp.close.graceful-sends-pending-data", true, either},
@@ -220,7 +220,7 @@ void Machine::give_up_receive() {
   if (auto failed = untagged_.give_up()) context_.events.push_back(*failed);
 }
 
-/// No further message is begun, but a Terminate.
+/// No further message is begun, except a Terminate.
 void Machine::end_transfers(Leaves leaves, WorkStatus unfinished) {
   if (leaves == Leaves::begun_message) transmitter_.drop_messages_not_begun();
   if (leaves == Leaves::begun_fpdu) transmitter_.drop_all_but_begun_fpdu();
@@ -245,7 +245,7 @@ Closing Machine::closing() const {
       llp_ == LlpState::peer_closed ? Closing::full_close : Closing::half_close;
   switch (state_) {
     case State::terminating: {
-      // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives; at once, or after the
+      // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives; immediately, or after the
       // peer's FIN.
       const std::array permitted{graceful, Closing::reset, Closing::none};
       const std::size_t count = peer_half_closed(llp_) ? 2 : 3;
@@ -278,7 +278,7 @@ void Machine::close_done(TimePoint now) {
   deadline_ = now + context_.config.close_timeout;
 }
 
-/// A peer that still sends may do so: only silence counts against it.
+/// A peer that still sends may do so: the time limit is for silence.
 void Machine::keep_alive_while_closing() {
   if (state_ == State::closing && our_half_closed(llp_) && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
@@ -293,7 +293,7 @@ void Machine::wakeup(TimePoint now) {
       // The peer does not close its half.
       return finish_by_reset();
     case State::sending_rtr:
-      // The RTR waits for room that the LLP does not get.
+      // The RTR waits for room in the LLP.
       report_failed_set_up(StartupFault::timeout);
       return finish_by_reset();
     case State::awaiting_first_fpdu:

@@ -56,7 +56,7 @@ class Machine final : public Stream, private SegmentSink {
   [[nodiscard]] StreamDecisions& decisions() override { return context_.decisions; }
 
  private:
-  // startup.cpp's decisions, carried out (machine_startup.cpp)
+  // executes the decisions of startup.cpp (machine_startup.cpp)
   void read_startup_frame();
   [[nodiscard]] bool request_overrun() const;
   void take_request(const wire::ParsedMpaFrame& parsed);
@@ -104,7 +104,7 @@ class Machine final : public Stream, private SegmentSink {
   void message_sent(const MessageTag& tag);
   void run_local_work();
   void keep_alive_while_closing();
-  /// What of the queued output still leaves when the transfers end.
+  /// What of the queued output is still sent when the transfers end.
   enum class Leaves : std::uint8_t { all_queued, begun_message, begun_fpdu };
   void end_transfers(Leaves leaves, WorkStatus unfinished = WorkStatus::flushed);
   void report_failed_set_up(StartupFault fault);
@@ -125,7 +125,7 @@ class Machine final : public Stream, private SegmentSink {
 
   void llp_becomes(LlpState state);
 
-  /// Where messages come from that are to be sent.
+  /// Where the messages to be sent come from.
   enum class Source : std::uint8_t { responses, posted_work };
   [[nodiscard]] static Source other(Source source) {
     return source == Source::responses ? Source::posted_work : Source::responses;
@@ -141,17 +141,17 @@ class Machine final : public Stream, private SegmentSink {
   UntaggedReceive untagged_;
   TaggedReceive tagged_;
 
-  /// Responder: the Request that the consumer decides about, until it is rejected.
+  /// Responder: the Request that the consumer decides on, until it is rejected.
   std::optional<ConnectRequest> request_;
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<Incoming> segment_;            ///< begun and not ended
-  /// What is wrong with segment_, reported once its FPDU is whole.
+  /// The fault of segment_, reported once its FPDU is complete.
   std::optional<Fault> segment_fault_;
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
   LlpState llp_ = LlpState::open;
-  /// Where the last message came from, or was looked for first.
+  /// The source of the last message, or the one that was tried first.
   Source turn_ = Source::responses;
   SetUp set_up_ = SetUp::under_way;
 };

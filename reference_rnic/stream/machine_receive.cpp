@@ -33,7 +33,7 @@ std::span<const wire::MutableBytes> Machine::begin_segment(const IncomingSegment
   segment_fault_.reset();
   auto places = check_segment(*segment_);
   if (places) return *places;
-  // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
+  // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU has arrived.
   segment_fault_ = std::move(places.error());
   // RFC 5041 section 7.1: a segment is validated before its payload is placed.
   bool placed = false;
@@ -50,7 +50,7 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Machine::check_segment
     // RFC 6581 section 9.2
     if (auto fault = incoming.check("mpa.enhanced.rtr-of-negotiated-kind", incoming.rtr,
                                     wire::cause::mpa_no_rtr,
-                                    "the first FPDU is no RTR indication of an agreed kind"))
+                                    "the first FPDU is not an RTR indication of an agreed kind"))
       return std::unexpected(std::move(*fault));
   }
   return incoming.segment.tagged ? tagged_.begin(incoming) : untagged_.begin(incoming);
@@ -99,7 +99,7 @@ void Machine::end_segment() {
   segment_.reset();
 }
 
-/// RFC 5040 section 7.1: a fault of what the peer sends ends the stream.
+/// RFC 5040 section 7.1: a fault in what the peer sends ends the stream.
 bool Machine::passes_over(const Fault& fault) const {
   bool passed_over = false;
   context_.decisions.ask(&Decisions::passed_over, *segment_, fault, passed_over);
@@ -107,8 +107,8 @@ bool Machine::passes_over(const Fault& fault) const {
 }
 
 void Machine::framing_fault(Fault fault) {
-  // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
-  // that no FPDU came at all.
+  // A ULPDU without a DDP header arrived in an FPDU that MPA found valid; a bad CRC or Marker means
+  // that no FPDU arrived.
   bool came = fault.cause.layer != wire::layer::mpa;
   context_.decisions.ask(&Decisions::fpdu_came, fault, came);
   if (came) fpdus_are_exchanged();
@@ -136,7 +136,7 @@ void Machine::deliver(const DeliveredMessage& message) {
   }
 }
 
-/// Carries out the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
+/// Performs the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
 std::expected<std::optional<std::uint32_t>, Fault> Machine::invalidate_for(Opcode opcode) {
   std::optional<std::uint32_t> stag;
   // RFC 5040 section 4.1: in other messages the Invalidate STag field means nothing.
@@ -181,7 +181,7 @@ void Machine::deliver_send(const DeliveredMessage& message) {
     return fail(*fault);
   }
   event.invalidated = *invalidated;
-  if (!message.work_id) return;  // the RTR takes no buffer, and is not the consumer's
+  if (!message.work_id) return;  // the RTR uses no buffer and is not for the consumer
   event.work_id = *message.work_id;
   std::optional<MessageReceived> report = event;
   context_.decisions.ask(&Decisions::reports, *segment_, report);
@@ -195,7 +195,7 @@ void Machine::deliver_request(const DeliveredMessage& message) {
   if (message.length != expected)
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request is shorter than its header"));
-  // What has been closed cannot carry a Response; the peer must not ask any more.
+  // A half that has been closed cannot carry a Response; the peer may not send a Request any more.
   if (our_half_closed(llp_))
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request after the close of this half"));
@@ -216,7 +216,7 @@ void Machine::deliver_request(const DeliveredMessage& message) {
 void Machine::deliver_atomic_response(const DeliveredMessage& message) {
   const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
   auto* entry = send_queue_.outstanding(WorkKind::atomic);
-  if (entry == nullptr) return;  // untagged_ lets none through without a Request
+  if (entry == nullptr) return;  // untagged_ accepts none without a Request
   // RFC 7306 section 5.2.2
   const char* detail = "Atomic Response does not answer the oldest Atomic Request";
   auto fault =
@@ -234,8 +234,7 @@ void Machine::deliver_atomic_response(const DeliveredMessage& message) {
   send_queue_.respond(*entry, WorkStatus::success);
 }
 
-/// The Read or Atomic that the peer's Terminate is about ends with the reason, not as merely
-/// flushed.
+/// The Read or Atomic that the peer's Terminate is about ends with the reason, not only as flushed.
 void Machine::blame_terminated_read(const wire::Terminate& terminate) {
   if (terminate.cause.layer != wire::layer::rdmap ||
       terminate.ddp_header.size() != wire::untagged_header_size)
@@ -248,8 +247,7 @@ void Machine::blame_terminated_read(const wire::Terminate& terminate) {
 }
 
 void Machine::deliver_terminate(const DeliveredMessage& message) {
-  // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
-  // another.
+  // Whatever else is wrong with a Terminate: one that names its cause is not answered with another.
   const auto cause = wire::parse_terminate_cause(message.octets);
   if (!cause) {
     const Fault fault =

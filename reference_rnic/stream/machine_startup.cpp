@@ -69,7 +69,7 @@ void Machine::read_startup_frame() {
     if (parsed.error() == wire::MpaFrameError::incomplete) return limit_startup(deadline_);
     return fail_startup(StartupFault::invalid_frame);
   }
-  // A Reply to a Request that has not left yet answers nothing.
+  // A Reply to a Request that has not been sent yet answers nothing.
   if (state_ == State::sending_request) return fail_startup(StartupFault::invalid_frame);
   if (initiator)
     take_reply(*parsed);
@@ -77,7 +77,7 @@ void Machine::read_startup_frame() {
     take_request(*parsed);
 }
 
-/// Whether octets have come after the Request that are not to be there.
+/// Whether octets have arrived after the Request that should not be there.
 bool Machine::request_overrun() const {
   const wire::Bytes octets = deframer_.startup_octets();
   bool acceptable = octets.empty();
@@ -91,7 +91,7 @@ void Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   request_ = make_connect_request(parsed.frame, context_.decisions);
   deframer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
-  deadline_.reset();  // the consumer may take its time
+  deadline_.reset();  // the consumer has no time limit
   if (request_overrun()) return fail_startup(StartupFault::invalid_frame);
   context_.report_startup(*request_);
 }
@@ -99,7 +99,7 @@ void Machine::take_request(const wire::ParsedMpaFrame& parsed) {
 void Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
                      TimePoint now) {
   now_ = now;
-  if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
+  if (state_ != State::awaiting_decision) return;  // the peer has gone in the meantime
   Acceptance acceptance = accept_request(*request_, context_.config, stated_depth(ird),
                                          stated_depth(ord), private_data, context_.decisions);
   context_.negotiated = acceptance.negotiated;
@@ -140,7 +140,7 @@ void Machine::reply_sent() {
   transition(state_, State::awaiting_first_fpdu);
   deframer_.enter_full_operation();
   if (context_.negotiated.peer_to_peer) {
-    // The RTR belongs to startup, so it has startup's time limit (RFC 6581 section 9.2).
+    // The RTR belongs to startup, so the time limit of startup applies (RFC 6581 section 9.2).
     limit_startup(now_ + context_.config.startup_timeout);
   } else {
     establish({});
@@ -187,7 +187,7 @@ void Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   deframer_.resume();
 }
 
-/// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
+/// The connection can carry FPDUs, but cannot serve its purpose: a Terminate reports why (RFC 6581
 /// sections 9.1 and 9.2).
 void Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
@@ -197,8 +197,8 @@ void Machine::fail_set_up(const ReplyVerdict& verdict) {
   context_.report_startup(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
-        ird ? "the Responder's ORD needs a greater IRD than there is"
-            : "no RTR indication that both sides know",
+        ird ? "the Responder's ORD needs a greater IRD than is available"
+            : "no RTR indication that both sides support",
         std::nullopt, std::nullopt});
 }
 
@@ -207,7 +207,8 @@ void Machine::fail_startup(StartupFault fault) {
   end_startup(fault);
 }
 
-/// A close, and no word more (RFC 5044 section 7.1.2). No fault: the rejecting Reply has left.
+/// A close without anything else (RFC 5044 section 7.1.2). No fault: the rejecting Reply has been
+/// sent.
 void Machine::end_startup(std::optional<StartupFault> fault) {
   StartupEnd end;
   context_.decisions.ask(&Decisions::startup_ends, StartupEnding{state_, fault}, end);
@@ -275,7 +276,7 @@ bool Machine::is_rtr(const IncomingSegment& incoming) const {
       taken = stated.write && empty;
       break;
     case wire::Opcode::read_request:
-      taken = stated.read;  // its size is looked at when it is delivered
+      taken = stated.read;  // its size is checked when it is delivered
       break;
     default:
       break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a stream fails, and whether and when its Terminate is sent (RFC 5040 sections 5.4 and 7.2).
-// What stands in the Terminate is terminate_builder.cpp's to say.
+// terminate_builder.cpp makes the contents of the Terminate.
 #include <span>
 #include <utility>
 
@@ -28,14 +28,14 @@ void Machine::fail(const Fault& fault, Leaves leaves) {
   transition(state_, State::terminating);
   end_transfers(waiting_messages_first() ? Leaves::all_queued : leaves);
   if (our_half_closed(llp_)) {
-    // Our half is closed already: nothing but a reset can tell the peer.
+    // Our half is already closed: only a reset can show it to the peer.
     return finish_by_reset();
   }
   deadline_ = now_ + context_.config.close_timeout;
 }
 
-/// A Terminate needs full MPA operation and a half that is open (RFC 5044 section 7.1.2, RFC 5040
-/// section 6.2.1).
+/// A Terminate needs full MPA operation and an open half (RFC 5044 section 7.1.2, RFC 5040 section
+/// 6.2.1).
 bool Machine::may_send_terminate() const {
   bool may = exchanges_fpdus(set_up_) && !our_half_closed(llp_);
   context_.decisions.ask(&Decisions::may_terminate, may);
@@ -52,14 +52,14 @@ Reaction Machine::reaction_to(const Fault& fault) const {
   return context_.decisions.decide(choice, &Decisions::react, failure);
 }
 
-/// The Terminate is best the next message (RFC 5040 section 7.1).
+/// The Terminate should be the next message (RFC 5040 section 7.1).
 bool Machine::waiting_messages_first() const {
   return context_.decisions.decide(
       Choice<bool>{"rdmap.error.terminate-sent-promptly", false, either},
       &Decisions::waiting_messages_first);
 }
 
-/// The messages that still leave after an error: one Terminate (RFC 5040 section 5.4).
+/// The messages that are still sent after an error: one Terminate (RFC 5040 section 5.4).
 void Machine::queue_terminate(const Fault& fault) {
   OutgoingMessage message;
   message.opcode = wire::Opcode::terminate;

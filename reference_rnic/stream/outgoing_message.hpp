@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One RDMA Message that is to be cut into DDP segments: where it goes, and where its octets come
-// from.
+// One RDMA Message to be cut into DDP segments: where it goes, and where its octets come from.
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@ namespace rnic::stream {
 
 struct OutgoingMessage {
   wire::Opcode opcode = wire::Opcode::send;
-  std::uint32_t invalidate = 0;  ///< untagged: what stands in the Invalidate STag field
+  std::uint32_t invalidate = 0;  ///< untagged: the Invalidate STag field
   std::uint32_t stag = 0;        ///< tagged
   std::uint64_t offset = 0;      ///< tagged: TO of the first octet
   std::uint64_t length = 0;
@@ -22,8 +21,8 @@ struct OutgoingMessage {
 
   std::vector<wire::Bytes> gather;  ///< payload in consumer memory, if any
   std::vector<std::byte>
-      header;  ///< payload of our own: an RDMAP header, Immediate Data, a Terminate
-  /// Read Response: the payload lies at this STag and offset of ours, checked and copied
+      header;  ///< payload that is not the consumer's: an RDMAP header, Immediate Data, a Terminate
+  /// Read Response: the payload lies at this STag and offset of our memory, checked and copied
   /// segment by segment.
   struct Source {
     std::uint32_t stag = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which octets of a message are in place, when its segments may come in any order and may overlap.
+// Which octets of a message are in place, if its segments may arrive in any order and may overlap.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ class PlacedOctets {
       after_a_gap_.erase(after_a_gap_.begin());
     }
   }
-  /// Octets from the first one on of which none is missing.
+  /// The number of octets at the beginning that have no gap.
   [[nodiscard]] std::uint64_t without_gap() const { return without_gap_; }
 
  private:
   std::uint64_t without_gap_ = 0;
-  /// First octet and end of what has come after the first gap.
+  /// First octet and end of each range that has arrived after the first gap.
   std::map<std::uint64_t, std::uint64_t> after_a_gap_;
 };
 

@@ -126,7 +126,7 @@ std::optional<Fault> ReadQueue::add(const wire::AtomicRequestHeader& header,
   return admission.fault;
 }
 
-/// Carries an Atomic out, checked anew (RFC 7306 sections 5.1 and 5.2.2).
+/// Executes an Atomic, checked again (RFC 7306 sections 5.1 and 5.2.2).
 std::expected<OutgoingMessage, Fault> ReadQueue::atomic_response(
     const wire::AtomicRequestHeader& header, const Offender& segment) {
   const auto memory = atomic_target(header, segment);
@@ -153,7 +153,7 @@ std::expected<OutgoingMessage, Fault> ReadQueue::atomic_response(
 
 // ---- Responses ----
 
-/// Brings the Request to the front that is answered next. False: none is yet.
+/// Moves the Request that is answered next to the front. False: there is none yet.
 bool ReadQueue::choose_next() {
   const std::size_t first = answered_, none = requests_.size();
   const std::array permitted{first, none};
@@ -183,7 +183,7 @@ std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue::next() {
 }
 
 void ReadQueue::sent() {
-  if (requests_.empty()) return;  // cleared since
+  if (requests_.empty()) return;  // cleared in the meantime
   requests_.pop_front();
   --answered_;
 }

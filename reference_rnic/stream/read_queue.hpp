@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The Inbound RDMA Read Queue: Read and Atomic Requests of the peer, answered in the order in which
-// they came (RFC 5040 section 5.2, RFC 7306 section 5.2).
+// they arrived (RFC 5040 section 5.2, RFC 7306 section 5.2).
 #pragma once
 
 #include <deque>
@@ -24,10 +24,10 @@ class ReadQueue {
  public:
   explicit ReadQueue(Context& context) : context_(context) {}
 
-  /// Whether one more Request may come: the queue holds as many as the IRD says (RFC 5040
-  /// section 6.1).
+  /// Whether one more Request is allowed: the queue holds as many as the IRD (RFC 5040 section
+  /// 6.1).
   [[nodiscard]] bool has_room(wire::Opcode opcode) const;
-  /// Takes a Request that has been delivered. The fault: it cannot be served.
+  /// Takes a Request that has been delivered. The fault: why it cannot be served.
   [[nodiscard]] std::optional<Fault> add(const wire::ReadRequestHeader& header,
                                          const Offender& segment);
   [[nodiscard]] std::optional<Fault> add(const wire::AtomicRequestHeader& header,
@@ -35,9 +35,9 @@ class ReadQueue {
 
   /// Whether a Request waits for its Response to be sent.
   [[nodiscard]] bool waiting() const { return !requests_.empty() && answered_ < requests_.size(); }
-  /// The next Response to be sent, if a Request waits. An Atomic is carried out by this call.
+  /// The next Response to be sent, if a Request waits. This call executes an Atomic.
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
-  /// A Response has been given to the LLP whole: its place in the queue is free again.
+  /// The whole Response has been given to the LLP: its place in the queue is free again.
   void sent();
   void clear() {
     requests_.clear();
@@ -61,7 +61,7 @@ class ReadQueue {
 
   Context& context_;
   std::deque<InboundRequest> requests_;
-  /// Requests at the front whose Response has been handed out by next().
+  /// Requests at the front whose Response next() has returned.
   std::size_t answered_ = 0;
   std::uint64_t next_response_ = 0;
 };

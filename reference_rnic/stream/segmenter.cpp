@@ -40,7 +40,8 @@ std::optional<MessageTag> Segmenter::current() const {
   return message_->tag;
 }
 
-/// Each queue counts by itself, modulo 2^32 (RFC 5041 section 4.3; ddp.untagged.msn-wraps-to-zero).
+/// Each queue has its own numbers, modulo 2^32 (RFC 5041 section 4.3;
+/// ddp.untagged.msn-wraps-to-zero).
 std::uint32_t Segmenter::take_sequence_number() {
   std::uint32_t msn = next_msn_[index_of(wire::queue_of(message_->opcode))]++;
   context_.decisions.ask(&Decisions::sequence_number, context_, *message_, msn);
@@ -106,8 +107,8 @@ void Segmenter::collect(std::uint64_t from, std::size_t length) {
   }
 }
 
-/// Collects the octets of a Read Response that a segment carries. They are checked anew: the source
-/// may have been invalidated since the last segment.
+/// Collects the octets of a Read Response that a segment carries. They are checked again: the
+/// source may have been invalidated since the last segment.
 std::expected<void, Fault> Segmenter::collect_source(const OutgoingSegment& segment) {
   const OutgoingMessage::Source& source = *message_->source;
   SourceRange range{source.offset + segment.from, segment.length};
@@ -122,7 +123,7 @@ std::expected<void, Fault> Segmenter::collect_source(const OutgoingSegment& segm
 
 Fault Segmenter::source_fault(MemoryFault reason, const OutgoingSegment& segment) const {
   const OutgoingMessage::Source& source = *message_->source;
-  // The copied header says how far the Read came (RFC 5040 section 4.8).
+  // The copied header says how far the Read got (RFC 5040 section 4.8).
   wire::ReadRequestHeader rest = source.request;
   rest.sink_offset = source.request.sink_offset.value() + segment.from;
   rest.source_offset = source.offset + segment.from;
@@ -152,7 +153,7 @@ std::expected<void, Fault> Segmenter::step() {
   }
   context_.decisions.ask(&Decisions::payload, segment, pieces_);
   const bool last = is_last(segment);
-  // Only the consumer's memory stays as it is until the FPDU is transmitted.
+  // Only the consumer's memory stays unchanged until the FPDU is transmitted.
   const bool copy = message_->gather.empty();
   transmitter_.queue_fpdu(header.written(), pieces_, copy, message_->tag, last);
   sent_ += segment.length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The sending side of DDP (RFC 5041 sections 4 and 5.2): cuts one message after the other into
+// The sending side of DDP (RFC 5041 sections 4 and 5.2): cuts one message after another into
 // segments.
 #pragma once
 
@@ -14,22 +14,22 @@
 
 namespace rnic::stream {
 
-/// Why a protection check of RDMAP failed, as a Terminate of layer 0 type 1 says it (RFC 5040
-/// section 4.8).
+/// Why a protection check of RDMAP failed, as the cause of a Terminate of layer 0 and type 1 (RFC
+/// 5040 section 4.8).
 [[nodiscard]] wire::TerminateCause rdmap_cause(MemoryFault fault);
 
 class Segmenter {
  public:
   Segmenter(Context& context, Transmitter& transmitter);
 
-  /// Begins a message. The one before must be finished.
+  /// Begins a message. The previous one must be finished.
   void begin(OutgoingMessage message);
   [[nodiscard]] bool busy() const { return message_.has_value(); }
   [[nodiscard]] std::optional<MessageTag> current() const;
   /// Queues the next segment. The fault: the source of a Read Response is not accessible (any
   /// more).
   std::expected<void, Fault> step();
-  /// Gives up the message in progress; its remaining segments are not sent.
+  /// Abandons the message in progress; its remaining segments are not sent.
   void abandon() { message_.reset(); }
 
  private:

@@ -57,7 +57,7 @@ WorkDone report_of(const PostedWork& entry) {
 }
 
 Fault local_fault(const char* detail) {
-  // rdmap.error.local-error-terminate: nothing of the peer's is to be copied.
+  // rdmap.error.local-error-terminate: no header of the peer is copied.
   return {wire::cause::rdmap_local_catastrophic, detail, std::nullopt, std::nullopt};
 }
 
@@ -84,7 +84,7 @@ void SendQueue::post_rtr(OutgoingMessage& message, WorkKind kind) {
   ++issued_;
 }
 
-/// Work leaves in the order in which it was posted (rdmap.order.messages-in-submission-order).
+/// Work is sent in the order in which it was posted (rdmap.order.messages-in-submission-order).
 void SendQueue::choose_next() {
   std::size_t next = issued_;
   context_.decisions.ask(&Decisions::next_work, entries_, issued_, next);
@@ -98,7 +98,7 @@ std::size_t SendQueue::outbound_limit() const {
   return limit;
 }
 
-/// Why work cannot be carried out, whatever the peer does; checked when its turn comes, so that
+/// Why work cannot be executed, whatever the peer does; checked when its turn comes, so that
 /// completions keep their order.
 std::optional<WorkStatus> SendQueue::refused(const Entry& entry) const {
   const Work& work = entry.work;
@@ -142,7 +142,7 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
     if (const auto status = refused(entry)) {
       finish(entry, *status);
       if (is_local_error(*status))
-        return std::unexpected(local_fault("posted work cannot be carried out"));
+        return std::unexpected(local_fault("posted work cannot be executed"));
       continue;
     }
     if (must_wait(entry)) return std::nullopt;
@@ -254,7 +254,7 @@ void SendQueue::respond(Entry& entry, WorkStatus status) {
 
 void SendQueue::finish(Entry& entry, WorkStatus status) {
   entry.progress = Progress::done;
-  // A status that was set before, by blame(), tells more than that the work was flushed.
+  // A status that blame() set earlier says more than that the work was flushed.
   if (entry.status == WorkStatus::success) entry.status = status;
   retire();
 }

@@ -22,7 +22,7 @@ struct PostedWork {
   std::uint64_t length = 0;          ///< octets to transfer
   std::uint64_t original_value = 0;  ///< atomic
   std::uint32_t request_id = 0;      ///< atomic
-  bool internal = false;             ///< the RTR indication: the consumer does not hear of it
+  bool internal = false;             ///< the RTR indication: not reported to the consumer
 };
 
 class SendQueue {
@@ -33,13 +33,13 @@ class SendQueue {
   explicit SendQueue(Context& context) : context_(context) {}
 
   void post(Work work);
-  /// The RTR indication (RFC 6581 section 9.2), in front of everything.
+  /// Posts the RTR indication (RFC 6581 section 9.2), ahead of everything else.
   void post_rtr(OutgoingMessage& message, WorkKind kind);
   /// Whether work waits for its turn.
   [[nodiscard]] bool waiting() const { return !entries_.empty() && issued_ < entries_.size(); }
-  /// The next message to be sent, if the order, the fences and the ORD let it go. Local operations
-  /// that stand before it are carried out on the way. The fault: work that cannot be carried out,
-  /// which ends the stream (RFC 5040 section 7.1).
+  /// The next message to be sent, if the order, the fences and the ORD allow it. Local operations
+  /// before it are executed first. The fault: work that cannot be executed, which ends the stream
+  /// (RFC 5040 section 7.1).
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
   /// The last octet of entry `number` has been given to the LLP.
   void sent(std::uint64_t number);
@@ -49,21 +49,21 @@ class SendQueue {
   /// The Response to `entry` is complete.
   void respond(Entry& entry, WorkStatus status);
 
-  /// Whether a local operation is next in turn.
+  /// Whether a local operation is next.
   [[nodiscard]] bool local_is_next() const {
     return waiting() && entries_[issued_].work.kind == WorkKind::local;
   }
-  /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
-  /// of `blame()`.
+  /// Ends all work except the entries `kept`, whose messages are still sent: flushed, or with the
+  /// status of `blame()`.
   void flush(const std::vector<std::uint64_t>& kept, WorkStatus status);
-  /// The oldest Read or Atomic will end with this status rather than as flushed.
+  /// The oldest Read or Atomic will end with this status instead of flushed.
   void blame(WorkStatus status);
-  /// No Response can come any more: Reads and Atomics end as flushed, those yet to come as well.
+  /// No Response can arrive any more: Reads and Atomics end as flushed, including later ones.
   void end_responses();
-  /// From now on work ends as flushed when it is posted.
+  /// Work that is posted from here on ends as flushed.
   void refuse() { refusing_ = true; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  /// What has not completed, in the order posted.
+  /// Entries that have not completed, in the order posted.
   [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
 
  private:
@@ -90,7 +90,7 @@ class SendQueue {
 
   Context& context_;
   std::deque<Entry> entries_;
-  std::size_t issued_ = 0;         ///< entries at the front that are not queued any more
+  std::size_t issued_ = 0;         ///< entries at the front that have been issued
   std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;

@@ -18,7 +18,7 @@ namespace rnic::stream {
 struct Context;
 struct OutgoingMessage;
 
-/// A segment of `message` that is about to leave: `length` octets from octet `from` on.
+/// A segment of `message` that is about to be sent: `length` octets from octet `from`.
 struct OutgoingSegment {
   const OutgoingMessage& message;
   std::uint64_t from = 0;
@@ -31,7 +31,7 @@ struct SourceRange {
   std::size_t length = 0;
 };
 
-/// An error, and what of the stream bears on how it is answered.
+/// An error, and what affects the reaction to it.
 struct Failure {
   const Fault& fault;
   /// The segment in which it was found, if any.
@@ -40,10 +40,10 @@ struct Failure {
   bool output_pending = false;
 };
 
-/// What a stream does about an error, beside ending.
+/// What a stream does about an error, apart from ending.
 struct Reaction {
   bool terminate = true;
-  /// What comes in later is dropped.
+  /// What arrives later is dropped.
   bool discard = true;
   bool operator==(const Reaction&) const = default;
 };
@@ -51,13 +51,13 @@ struct Reaction {
 struct SendingDecisions {
   // -- messages and segments --
 
-  /// The message that is cut into segments next.
+  /// The next message to be cut into segments.
   virtual void message(OutgoingMessage&) {}
   /// The MSN of an untagged message (RFC 5041 section 4.3).
   virtual void sequence_number(const Context&, const OutgoingMessage&, std::uint32_t&) {}
   /// The EMSS that the lower layer reports (RFC 5044 section 4.5).
   virtual void emss(const Context&, std::size_t&) {}
-  /// The longest ULPDU that is sent now (RFC 5044 section 4.5).
+  /// The longest ULPDU that may be sent (RFC 5044 section 4.5).
   virtual void mulpdu(const Context&, const Range<std::size_t>&, std::size_t&) {}
   /// The header of a tagged segment (RFC 5041 section 4.2, RFC 5040 section 4.1).
   virtual void tagged_header(const OutgoingSegment&, wire::TaggedHeader&) {}
@@ -70,15 +70,15 @@ struct SendingDecisions {
 
   // -- Terminates --
 
-  /// How a Read is described whose source became inaccessible in mid-Response (RFC 5040 section
+  /// How a Read is described whose source became inaccessible during the Response (RFC 5040 section
   /// 4.8).
   virtual void terminated_read(const OutgoingSegment&, wire::ReadRequestHeader&) {}
   /// Whether a Terminate may be sent at all.
   virtual void may_terminate(bool&) {}
   /// What follows an error (RFC 5040 sections 6.2.1 and 7.1).
   virtual void react(const Failure&, const Choice<Reaction>&, Reaction&) {}
-  /// The layer, type and code of a Terminate (RFC 5040 section 4.8): of several that describe the
-  /// fault one is as lawful as another.
+  /// The layer, type and code of a Terminate (RFC 5040 section 4.8): if several describe the fault,
+  /// each of them is lawful.
   virtual void cause_named(const Fault&, const Choice<wire::TerminateCause>&,
                            wire::TerminateCause&) {}
   /// Whether a Terminate for a remote operation error includes the Read Request that it is about
@@ -86,12 +86,12 @@ struct SendingDecisions {
   virtual void read_request_included(const Fault&, const Choice<bool>&, bool& /*included*/) {}
   /// The contents of a Terminate (RFC 5040 section 4.8).
   virtual void terminate(const Fault&, wire::Terminate&) {}
-  /// Whether messages that wait leave before the Terminate (RFC 5040 section 7.1).
+  /// Whether waiting messages are sent before the Terminate (RFC 5040 section 7.1).
   virtual void waiting_messages_first(const Choice<bool>&, bool& /*first*/) {}
-  /// What still leaves after an error: one Terminate.
+  /// What is still sent after an error: one Terminate.
   virtual void last_messages(std::deque<OutgoingMessage>&) {}
-  /// What still leaves once a further error is found; only the first one is reported (RFC 5040
-  /// section 7.1).
+  /// What is still sent after a further error has been found; only the first one is reported (RFC
+  /// 5040 section 7.1).
   virtual void further_error(const Fault&, std::deque<OutgoingMessage>&) {}
 
  protected:

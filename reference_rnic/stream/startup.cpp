@@ -42,8 +42,8 @@ void state_peer_to_peer(Values& words, const RtrKinds& kinds) {
   words.rtr_read = kinds.read;
 }
 
-/// The sets of RTR kinds that a Reply may state: of those that we can take any, at least one that
-/// was asked for if there is such a one (RFC 6581 section 9.2).
+/// The sets of RTR kinds that a Reply may state: any of those that we support, with at least one
+/// that was asked for, if there is one (RFC 6581 section 9.2).
 std::vector<RtrKinds> permitted_rtr(const RtrKinds& common, const RtrKinds& ours) {
   std::vector<RtrKinds> permitted;
   for (unsigned bits = 1; bits < 8; ++bits) {
@@ -55,8 +55,8 @@ std::vector<RtrKinds> permitted_rtr(const RtrKinds& common, const RtrKinds& ours
   return permitted;
 }
 
-/// The RTR flags of the Reply: of the kinds asked for those we can take, else all we can take (RFC
-/// 6581 section 9.2).
+/// The RTR flags of the Reply: of the kinds asked for those that we support, otherwise all that we
+/// support (RFC 6581 section 9.2).
 RtrKinds offered_rtr(const Values& asked, const Config& config, const StreamDecisions& decisions) {
   const RtrKinds common = both(kinds_of(asked), config.rtr);
   const RtrKinds offered = any(common) ? common : config.rtr;
@@ -66,8 +66,8 @@ RtrKinds offered_rtr(const Values& asked, const Config& config, const StreamDeci
   return decisions.decide(choice, &Decisions::rtr_offered, asked);
 }
 
-/// Whether the Request (or Reply) puts the connection under the peer-to-peer model: flag A alone
-/// says so (RFC 6581 section 9.2).
+/// Whether the Request (or Reply) selects the peer-to-peer model: flag A alone decides (RFC 6581
+/// section 9.2).
 bool peer_to_peer(const Values& values, const StreamDecisions& decisions) {
   bool model = values.peer_to_peer;
   decisions.ask(&Decisions::connection_model, values, model);
@@ -80,7 +80,7 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
                       Negotiated& negotiated) {
   negotiated.peer_ird = asked.ird;
   negotiated.peer_ord = asked.ord;
-  // A Read as RTR needs room for one, even if the Initiator wants none.
+  // A Read as RTR needs room for one, even if the Initiator asks for none.
   negotiated.ird = reply.rtr_read ? std::max<std::uint16_t>(ird, 1) : ird;
   const bool bounded = asked.ird != read_depth_unnegotiated;
   negotiated.ord = bounded ? std::min(ord, asked.ird) : ord;
@@ -89,7 +89,7 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
   reply.ord = bounded ? negotiated.ord : read_depth_unnegotiated;
 }
 
-/// Markers as the peer wants them, CRCs if either side wants them (RFC 5044 section 7.1.1).
+/// Markers if the peer asks for them, CRCs if either side asks for them (RFC 5044 section 7.1.1).
 void negotiate_framing(MpaFlags peer, const Config& config, const StreamDecisions& decisions,
                        Negotiated& negotiated) {
   const MpaFlags ours = preferences(config, decisions);
@@ -101,12 +101,12 @@ void negotiate_framing(MpaFlags peer, const Config& config, const StreamDecision
 
 bool speaks_enhanced(const Config& config) { return config.revision >= 2; }
 
-/// Whether the frame's own words call for the enhanced procedure.
+/// Whether the frame itself asks for the enhanced procedure.
 bool is_enhanced(const wire::MpaFrame& frame) {
   return frame.revision >= 2 && frame.flags.enhanced();
 }
 
-/// The kind of RTR to send: any of those that both name (RFC 6581 section 9.2).
+/// The kind of RTR to send: any of those that both sides state (RFC 6581 section 9.2).
 std::optional<RtrKind> choose_rtr(const Values& reply, const Config& config,
                                   const StreamDecisions& decisions) {
   const RtrKinds common = both(kinds_of(reply), config.rtr);
@@ -131,13 +131,13 @@ void adopt_depths(const Values& reply, const Config& config, Negotiated& negotia
       reply.ird == read_depth_unnegotiated ? config.ord : std::min(config.ord, reply.ird);
 }
 
-/// What becomes of a check that has come out as `acceptable`.
+/// The result of a check that has found the frame `acceptable` or not.
 bool passes(const StartupCheck& check, bool acceptable, const StreamDecisions& decisions) {
   const Choice<bool> choice{check.by, acceptable, {&acceptable, 1}};
   return decisions.decide(choice, &Decisions::startup_checked, check);
 }
 
-/// The same of a check that a receiver may leave out.
+/// The same for a check that a receiver may leave out.
 bool passes_if_made(const StartupCheck& check, bool acceptable, const StreamDecisions& decisions) {
   const Choice<bool> choice{check.by, acceptable, std::span(either).subspan(acceptable ? 1 : 0)};
   return decisions.decide(choice, &Decisions::startup_checked, check);
@@ -205,7 +205,7 @@ bool interoperable(const wire::MpaFrame& frame, const Config& config,
   // RFC 5044 section 7.1.1; RFC 6581 section 6.
   const bool spoken = frame.revision >= 1 && frame.revision <= config.revision;
   const StartupCheck revision{"mpa.startup.revision-checked", frame, config};
-  // Which of the later revisions a receiver works with is its own affair (docs/disputes.md D61).
+  // Which later revisions a receiver supports is up to it (docs/disputes.md D61).
   const bool later = config.revision >= 2 && frame.revision > config.revision &&
                      frame.kind == MpaFrameKind::request;
   if (!(later ? passes_if_made(revision, spoken, decisions) : passes(revision, spoken, decisions)))
@@ -216,7 +216,7 @@ bool interoperable(const wire::MpaFrame& frame, const Config& config,
   const bool of_request = frame.kind == MpaFrameKind::request;
   if (!(of_request ? passes_if_made(room, has_room, decisions) : passes(room, has_room, decisions)))
     return false;
-  // An enhanced Request is answered by an enhanced Reply, a plain one by a plain one (RFC 6581
+  // An enhanced Request is answered with an enhanced Reply, a plain one with a plain one (RFC 6581
   // section 10).
   const bool in_kind = frame.kind == MpaFrameKind::request ||
                        is_enhanced(frame) == (speaks_enhanced(config) && config.enhanced);
@@ -247,7 +247,7 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
     if (peer_to_peer(*request.enhanced, decisions))
       state_peer_to_peer(words, offered_rtr(*request.enhanced, config, decisions));
     negotiate_depths(*request.enhanced, ird, ord, words, result.negotiated);
-    // A Responder that wants no negotiation may say so (docs/disputes.md D59).
+    // A Responder that does not want to negotiate may say so (docs/disputes.md D59).
     const std::array ords{words.ord, read_depth_unnegotiated};
     words.ord = decisions.decide(
         Choice<std::uint16_t>{"mpa.enhanced.responder-ord-at-most-initiator-ird", words.ord, ords},
@@ -268,8 +268,8 @@ StartupFrame reject_request(const ConnectRequest& request, const Config& config,
                      std::nullopt, copy(private_data)};
   frame.flags.octet |= MpaFlags::r;
   if (!request.enhanced) return frame;
-  // The Reply states what we would need (RFC 6581 section 9.1), and keeps to the connection model
-  // asked for.
+  // The Reply states what we would need (RFC 6581 section 9.1), and keeps the connection model of
+  // the Request.
   frame.flags.octet |= MpaFlags::s;
   Values words{.ird = config.ird, .ord = config.ord};
   if (request.enhanced->peer_to_peer) state_peer_to_peer(words, config.rtr);

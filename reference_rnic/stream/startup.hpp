@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// MPA startup negotiation (RFC 5044 section 7.1, RFC 6581 sections 6 to 10) as pure functions: a
-// frame in, a decision out.
+// MPA startup negotiation (RFC 5044 section 7.1, RFC 6581 sections 6 to 10) as pure functions from
+// a frame to a decision.
 #pragma once
 
 #include <expected>
@@ -19,9 +19,9 @@ namespace rnic::stream {
 inline constexpr std::size_t max_startup_frame =
     wire::mpa_frame_header_size + wire::mpa_max_private_data;
 
-/// The largest depth that can be stated and is not the sign for "not negotiated" (RFC 6581 9.1).
+/// The largest depth that can be stated, below the value for "not negotiated" (RFC 6581 9.1).
 inline constexpr std::uint16_t largest_depth = wire::read_depth_unnegotiated - 1;
-/// A consumer's depth as the 14 bits of the enhanced words can carry it.
+/// A consumer's depth, limited to the 14 bits of the enhanced words.
 [[nodiscard]] constexpr std::uint16_t stated_depth(std::uint16_t depth) {
   return depth > wire::read_depth_unnegotiated ? largest_depth : depth;
 }
@@ -37,7 +37,7 @@ struct StartupFrame {
 
 enum class RtrKind : std::uint8_t { send, write, read };
 
-/// How the Initiator takes a Reply.
+/// The Initiator's verdict on a Reply.
 struct ReplyVerdict {
   enum class Kind : std::uint8_t { accepted, rejected, invalid, insufficient_ird, no_matching_rtr };
   Kind kind = Kind::invalid;
@@ -47,7 +47,7 @@ struct ReplyVerdict {
   std::vector<std::byte> private_data;
 };
 
-/// How the Responder answers a Request.
+/// The Responder's answer to a Request.
 struct Acceptance {
   StartupFrame reply;
   Negotiated negotiated;
@@ -55,11 +55,11 @@ struct Acceptance {
 
 /// How startup ends without a connection: by a close.
 struct StartupEnd {
-  /// Sent before it.
+  /// Sent before the close.
   std::optional<StartupFrame> reply;
-  /// A Terminate leaves before it.
+  /// A Terminate that is sent before the close.
   std::optional<Fault> terminate;
-  /// A reset in its place.
+  /// A reset instead of a close.
   bool reset = false;
 };
 
@@ -71,10 +71,10 @@ struct StartupEnd {
 
 /// Parses the frame at the front of `input` and checks what does not depend on negotiation: key,
 /// PD_Length, revision, enhanced words. `incomplete` asks for more octets; any other error means a
-/// malformed frame, to be answered by a close (RFC 5044 7.1.2).
+/// malformed frame, to be answered with a close (RFC 5044 7.1.2).
 [[nodiscard]] ParsedStartup parse_startup(wire::MpaFrameKind kind, wire::Bytes input,
                                           const StreamDecisions& decisions);
-/// Whether a well-formed Request or Reply is one that we can interoperate with.
+/// Whether we can interoperate with a well-formed Request or Reply.
 [[nodiscard]] bool interoperable(const wire::MpaFrame& frame, const Config& config,
                                  const StreamDecisions& decisions);
 

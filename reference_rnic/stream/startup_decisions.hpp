@@ -31,27 +31,27 @@ struct StartupCheck {
   const Config& config;
 };
 
-/// A Request that the consumer accepts, and the depths that it offers.
+/// A Request that the consumer accepts, and the depths it offers.
 struct AcceptedRequest {
   const ConnectRequest& request;
   const Config& config;
   std::uint16_t ird = 0, ord = 0;
 };
 
-/// A wait of startup for the peer's next octets.
+/// Waiting for the peer's next octets in startup.
 struct StartupWait {
   State state;
   TimePoint now;
-  /// The time that startup is given.
+  /// The time limit of startup.
   Duration limit;
-  /// Whether octets of the peer's frame have come.
+  /// Whether octets of the peer's frame have arrived.
   bool frame_begun = false;
 };
 
 /// What ends startup without a connection.
 struct StartupEnding {
   State state;
-  /// None: the rejecting Reply has left.
+  /// None: the rejecting Reply has been sent.
   std::optional<StartupFault> fault;
 };
 
@@ -61,11 +61,12 @@ struct StartupDecisions {
   virtual void startup_flags(const Config&, wire::MpaFlags&) {}
   /// What the Request states (RFC 6581 section 9).
   virtual void requesting(const Config&, StartupFrame&) {}
-  /// A frame that is about to leave, as values.
+  /// A frame that is about to be sent, as values.
   virtual void startup_frame_leaves(StartupFrame&) {}
   /// The same in octets (RFC 5044 Figure 8, RFC 6581 section 9).
   virtual void startup_octets_leave(const StartupFrame&, std::vector<std::byte>&) {}
-  /// What follows the Request before the Reply has come: nothing (RFC 5044 section 7.1.2).
+  /// What is sent after the Request and before the Reply has arrived: nothing (RFC 5044 section
+  /// 7.1.2).
   virtual void after_request(const Config&, std::vector<StartupFrame>& /*frames*/,
                              std::optional<RtrKind>& /*fpdu*/) {}
   /// The RTR indication (RFC 6581 section 9.2).
@@ -76,7 +77,7 @@ struct StartupDecisions {
   virtual void first_fpdu_awaited(bool&) {}
 
   // -- what is received --
-  /// The frame at the front of what has come (RFC 5044 section 7.1.1).
+  /// The frame at the front of what has arrived (RFC 5044 section 7.1.1).
   virtual void startup_parsed(wire::MpaFrameKind, wire::Bytes /*octets*/, ParsedStartup&) {}
   /// Whether a well-formed frame passes the check (RFC 5044 section 7.1.2, RFC 6581 sections 9
   /// and 10).
@@ -84,9 +85,9 @@ struct StartupDecisions {
   /// Whether octets may follow a Request before its Reply: not if PD_Length is right (RFC 5044
   /// section 7.1.2).
   virtual void octets_after_request(wire::Bytes, bool& /*acceptable*/) {}
-  /// The Private Data that the ULP gets to see (RFC 5044 section 7.1.1, RFC 6581 section 9).
+  /// The Private Data that is passed to the ULP (RFC 5044 section 7.1.1, RFC 6581 section 9).
   virtual void private_data_passed_up(const wire::MpaFrame&, std::vector<std::byte>&) {}
-  /// Whether the first FPDU is an RTR indication as agreed (RFC 6581 section 9.2).
+  /// Whether the first FPDU is an RTR indication as negotiated (RFC 6581 section 9.2).
   virtual void rtr_taken(const IncomingSegment&, const Negotiated&, bool&) {}
 
   // -- what is agreed --
@@ -97,7 +98,7 @@ struct StartupDecisions {
   /// The RTR kinds that the Reply states (RFC 6581 section 9.2).
   virtual void rtr_offered(const wire::EnhancedWords::Values& /*asked*/, const Choice<RtrKinds>&,
                            RtrKinds&) {}
-  /// The Reply that accepts, and what the Responder uses from now on (RFC 6581 section 9.1).
+  /// The accepting Reply, and what the Responder uses from then on (RFC 6581 section 9.1).
   virtual void accepting(const AcceptedRequest&, Acceptance&) {}
   /// The kind of RTR that the Initiator sends (RFC 6581 section 9.2). None: it can send none of
   /// those stated.
@@ -106,15 +107,15 @@ struct StartupDecisions {
   /// The ORD of a Reply (RFC 6581 section 9.1): what the Responder uses, or all ones.
   virtual void reply_ord(const AcceptedRequest&, const Choice<std::uint16_t>&,
                          std::uint16_t& /*stated*/) {}
-  /// How the Initiator takes a Reply that does not reject (RFC 6581 sections 9.1 and 9.2).
+  /// The Initiator's verdict on a Reply that does not reject (RFC 6581 sections 9.1 and 9.2).
   virtual void reply_judged(const Config&, ReplyVerdict&) {}
 
   // -- how it goes on --
-  /// Until when the peer is waited for (RFC 5044 section 7.1.2). None: without end.
+  /// Until when to wait for the peer (RFC 5044 section 7.1.2). None: forever.
   virtual void startup_deadline(const StartupWait&, std::optional<TimePoint>&) {}
   /// How startup ends without a connection (RFC 5044 section 7.1.2).
   virtual void startup_ends(const StartupEnding&, StartupEnd&) {}
-  /// What is reported to the consumer of startup.
+  /// What is reported to the consumer about startup.
   virtual void startup_reported(std::vector<Event>&) {}
 };
 

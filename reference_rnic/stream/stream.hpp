@@ -2,7 +2,7 @@
 // One RDMA stream as a sans-I/O machine: MPA startup, framing, DDP segmentation and placement, the
 // RDMAP operations.
 //
-// It owns no socket, thread, clock or global. The owner feeds octets in and takes octets out:
+// It owns no socket, thread, clock or global. The owner passes octets in and takes octets out:
 //
 //   in:      receive_targets() gives places for the next octets, received(n, now) commits them;
 //            peer_closed(), lost()
@@ -26,14 +26,15 @@ namespace rnic::stream {
 
 /// The states of a stream. Startup states come first; `operational` is full MPA/DDP operation.
 enum class State : std::uint8_t {
-  awaiting_request,     ///< responder, before the MPA Request is complete
-  awaiting_decision,    ///< responder, until accept() or reject()
-  sending_reply,        ///< responder, reply queued
-  sending_request,      ///< initiator, request queued
-  awaiting_reply,       ///< initiator, request sent
-  sending_rtr,          ///< initiator in the peer-to-peer model, until the RTR indication is sent
-  awaiting_first_fpdu,  ///< responder after its reply: it may not send an FPDU before it has
-                        ///< received one (RFC 5044 7.1.2)
+  awaiting_request,   ///< responder, before the MPA Request is complete
+  awaiting_decision,  ///< responder, until accept() or reject()
+  sending_reply,      ///< responder, reply queued
+  sending_request,    ///< initiator, request queued
+  awaiting_reply,     ///< initiator, request sent
+  sending_rtr,        ///< initiator in the peer-to-peer model, until the RTR indication is sent
+  /// Responder after its Reply: it may not send an FPDU before it has received one (RFC 5044
+  /// 7.1.2).
+  awaiting_first_fpdu,
   operational,
   terminating,  ///< a Terminate is queued or sent; nothing further is accepted
   closing,      ///< orderly close: our FIN is queued or sent
@@ -41,7 +42,7 @@ enum class State : std::uint8_t {
 };
 [[nodiscard]] const char* name(State state);
 
-/// What the owner shall do with the LLP connection once all output is transmitted.
+/// What the owner is to do with the LLP connection once all output is transmitted.
 enum class Closing : std::uint8_t { none, half_close, full_close, reset };
 
 class Stream {
@@ -51,19 +52,19 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
 
   // -- in --
-  /// Where the next octets from the LLP shall land; never empty before peer_closed(). Valid until
-  /// the next call into the stream.
+  /// Where the next octets from the LLP are to be stored; never empty before peer_closed(). Valid
+  /// until the next call into the stream.
   [[nodiscard]] virtual std::span<const wire::MutableBytes> receive_targets() = 0;
   /// `count` octets have been written to the targets, in order.
   virtual void received(std::size_t count, TimePoint now) = 0;
   /// Copies `octets` into the targets and commits them.
   void receive(wire::Bytes octets, TimePoint now);
-  /// The peer's FIN came.
+  /// The peer's FIN has arrived.
   virtual void peer_closed(TimePoint now) = 0;
   /// The LLP connection broke (reset, timeout).
   virtual void lost(TimePoint now) = 0;
-  /// A segment waits at the front that the LLP is to keep unacknowledged: what comes after it is
-  /// not wanted yet.
+  /// The first segment waits, and the LLP is to keep it unacknowledged: what comes after it is not
+  /// wanted yet.
   [[nodiscard]] virtual bool holding() const = 0;
 
   // -- out --
@@ -90,12 +91,12 @@ class Stream {
                       TimePoint now) = 0;
   virtual void reject(wire::Bytes private_data, TimePoint now) = 0;
   virtual void post(Work work, TimePoint now) = 0;
-  /// There may be receive buffers where there were none: of use while it is holding().
+  /// There may be receive buffers again: useful while it is holding().
   virtual void buffers_posted(TimePoint now) = 0;
-  /// Orderly close: what is posted is sent, then our half is closed.
+  /// Orderly close: posted work is sent, then our half is closed.
   virtual void disconnect(TimePoint now) = 0;
-  /// Abortive close on the consumer's wish: Terminate with a local catastrophic error where one may
-  /// be sent, then close.
+  /// Abortive close requested by the consumer: a Terminate with a local catastrophic error where
+  /// one may be sent, then close.
   virtual void abort(TimePoint now) = 0;
   /// The consumer is gone: nothing more is sent, and closing() asks for a reset.
   virtual void reset(TimePoint now) = 0;
@@ -104,7 +105,7 @@ class Stream {
   [[nodiscard]] virtual std::optional<Event> next_event() = 0;
   [[nodiscard]] virtual State state() const = 0;
   [[nodiscard]] virtual const Negotiated& negotiated() const = 0;
-  /// Who takes part in its decisions; a tester may change its mind in mid-stream.
+  /// The members that take part in its decisions; a tester may change them while the stream runs.
   [[nodiscard]] virtual StreamDecisions& decisions() = 0;
 
  protected:

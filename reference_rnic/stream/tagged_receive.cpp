@@ -26,7 +26,7 @@ rules::RuleId rule_of(MemoryFault fault) {
   return "ddp.tagged.check-stag-valid";
 }
 
-/// RFC 5041 section 7.2. It has no code for missing access rights: Invalid STag stands for them
+/// RFC 5041 section 7.2. It has no code for missing access rights: Invalid STag is used for them
 /// (docs/disputes.md).
 wire::TerminateCause ddp_cause(MemoryFault fault) {
   switch (fault) {
@@ -88,8 +88,8 @@ std::expected<TaggedReceive::Places, Fault> TaggedReceive::rest(const Incoming& 
   return places(incoming, incoming.payload_length - left);
 }
 
-/// The memory of the payload from octet `from` on. The checks of STag, stream, base and bounds and
-/// rights (RFC 5041 section 7.1) are the memory's: of an RNIC, StagTable::resolve()
+/// The memory of the payload from octet `from` on. The memory makes the checks of STag, stream,
+/// base and bounds and rights (RFC 5041 section 7.1): in an RNIC, StagTable::resolve()
 /// (verbs/stag_table.cpp).
 std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const Incoming& incoming,
                                                                   std::size_t from) {
@@ -104,7 +104,7 @@ std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const Incoming
     places_.push_back(*memory);
     return Places(places_);
   }
-  // Missing access rights have a code of RDMAP's (docs/disputes.md D3).
+  // RDMAP has a code for missing access rights (docs/disputes.md D3).
   static constexpr std::array of_rdmap{wire::cause::rdmap_access_rights};
   const bool rights = memory.error() == MemoryFault::access_rights;
   if (auto fault = incoming.check(rule_of(memory.error()), false, ddp_cause(memory.error()),
@@ -115,11 +115,11 @@ std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const Incoming
   return Places();
 }
 
-/// A Response must belong to the oldest Read and stay within what that asked for (RFC 5040 section
+/// A Response must belong to the oldest Read and stay within what that requested (RFC 5040 section
 /// 5.2.2).
 std::optional<Fault> TaggedReceive::check_response(const Incoming& incoming) {
   auto* entry = send_queue_.outstanding(WorkKind::read);
-  // No text names the code (docs/disputes.md D58).
+  // No text lays down the code (docs/disputes.md D58).
   static constexpr std::array any_other{
       wire::cause::rdmap_operation_unspecified, wire::cause::ddp_tagged_invalid_stag,
       wire::cause::ddp_tagged_stag_not_associated, wire::cause::rdmap_invalid_stag};
@@ -138,7 +138,7 @@ std::optional<Fault> TaggedReceive::check_response(const Incoming& incoming) {
                            incoming.payload_length <= entry->length &&
                                within <= entry->length - incoming.payload_length,
                            wire::cause::ddp_tagged_base_or_bounds,
-                           "Read Response goes beyond what was asked for");
+                           "Read Response goes beyond what was requested");
   }
   if (fault) entry->status = WorkStatus::bad_response;
   return fault;
@@ -158,7 +158,7 @@ std::optional<Fault> TaggedReceive::end(const Incoming& incoming) {
   auto fault = incoming.check("rdmap.read.response-validated-by-sink",
                               response.without_gap() >= entry->length,
                               wire::cause::ddp_tagged_base_or_bounds,
-                              "Read Response leaves out octets that were asked for");
+                              "Read Response leaves out octets that were requested");
   if (fault)
     entry->status = WorkStatus::bad_response;
   else

@@ -19,11 +19,11 @@ class TaggedReceive {
       : context_(context), send_queue_(send_queue) {}
 
   using Places = std::span<const wire::MutableBytes>;
-  /// Checks the segment and says where its payload goes.
+  /// Checks the segment and returns where its payload goes.
   [[nodiscard]] std::expected<Places, Fault> begin(const Incoming& incoming);
-  /// Where the last `left` octets of the payload go; checked anew.
+  /// Where the last `left` octets of the payload go; checked again.
   [[nodiscard]] std::expected<Places, Fault> rest(const Incoming& incoming, std::size_t left);
-  /// The payload of `incoming`, begun before, is in place.
+  /// The payload of `incoming`, for which begin() was called, is in place.
   [[nodiscard]] std::optional<Fault> end(const Incoming& incoming);
 
  private:

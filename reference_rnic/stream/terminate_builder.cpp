@@ -8,7 +8,7 @@
 namespace rnic::stream {
 namespace {
 
-/// Which headers Figure 10 wants for an error of this layer and type.
+/// Which headers Figure 10 demands for an error of this layer and type.
 struct Included {
   bool ddp = false, rdmap = false;
 };
@@ -20,8 +20,8 @@ Included figure_10(wire::TerminateCause cause) {
           cause.type == type::rdmap_protection};
 }
 
-/// What an error is called as well: another check finds it too, and no text gives their order, or
-/// the texts name two codes for it (docs/disputes.md D1, D15, D54).
+/// The other causes of an error: another check finds it too, and no text gives their order, or the
+/// texts name two codes for it (docs/disputes.md D1, D15, D54).
 std::span<const wire::TerminateCause> describing_too(wire::TerminateCause cause) {
   namespace c = wire::cause;
   using Pair = std::array<wire::TerminateCause, 2>;
@@ -51,7 +51,7 @@ wire::TerminateCause chosen_cause(const Fault& fault, const StreamDecisions& dec
   return decisions.decide(choice, &Decisions::cause_named, fault);
 }
 
-/// Only a Read Request has an RDMA header to be copied (RFC 5040 section 4.8). Of remote operation
+/// Only a Read Request has an RDMA header to be copied (RFC 5040 section 4.8). For remote operation
 /// errors Figure 10 leaves it out, section 7.1, case 3 does not (docs/disputes.md D57).
 bool includes_request(const Fault& fault, Included included, const StreamDecisions& decisions) {
   if (!fault.request || included.rdmap) return fault.request.has_value();

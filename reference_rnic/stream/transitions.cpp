@@ -26,7 +26,7 @@ constexpr Step<State> steps[] = {
     {State::awaiting_reply,      State::sending_rtr},
     {State::awaiting_reply,      State::operational},
     {State::sending_rtr,         State::operational},
-    // A set-up that ends with a Terminate in place of the RTR (RFC 6581 9.1, 9.2).
+    // A set-up that ends with a Terminate instead of the RTR (RFC 6581 9.1, 9.2).
     {State::awaiting_reply,      State::terminating},
     // Errors in full operation.
     {State::awaiting_first_fpdu, State::terminating},

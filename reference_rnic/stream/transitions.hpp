@@ -13,8 +13,8 @@ namespace rnic::stream {
 [[nodiscard]] bool permitted(State from, State to);
 [[nodiscard]] bool permitted(LlpState from, LlpState to);
 [[nodiscard]] bool permitted(SetUp from, SetUp to);
-/// Takes the step; a step that the table lacks is a defect of this library and ends in an assertion
-/// that names what was expected.
+/// Takes the step; a step that is not in the table is a defect of this library and ends in an
+/// assertion that names what was expected.
 void transition(State& state, State to);
 void transition(LlpState& state, LlpState to);
 void transition(SetUp& state, SetUp to);

@@ -81,14 +81,14 @@ void Transmitter::add_fields(Unit& unit, std::size_t ulpdu_length) {
   unit.trailer_size = fields.pad_size + unit.crc_size;
 }
 
-/// If either side asked for CRCs; if neither did, as the sender likes (RFC 5044 section 4.4).
+/// If either side asked for CRCs; if neither did, the sender decides (RFC 5044 section 4.4).
 bool Transmitter::computes_crc() const {
   if (context_.negotiated.crc) return true;
   return context_.decisions.decide(Choice<bool>{"mpa.crc.generation-may-go-on", false, either},
                                    &Decisions::crc_computed);
 }
 
-/// The CRC of the octets that it covers (RFC 5044 section 4.4).
+/// The CRC of the covered octets (RFC 5044 section 4.4).
 void Transmitter::store_crc(const CrcCoverage& covered, wire::MutableBytes field) const {
   wire::Crc32c crc;
   for (const wire::Bytes piece : covered.pieces) crc.update(piece);
@@ -156,8 +156,8 @@ void Transmitter::gather(std::vector<wire::Bytes>& list, std::size_t limit,
   std::size_t skip = front_sent_;
   for (Unit& unit : units_) {
     if (listed >= limit) break;
-    // Consumer memory may have changed since the LLP refused these octets; none of an FPDU that is
-    // still in parts has left, so the CRC can follow.
+    // Consumer memory may have changed since the LLP refused these octets; nothing of an FPDU that
+    // is still in parts has been sent, so its CRC can be computed again.
     if (unit.shown && unit.owned.empty()) seal(unit);
     unit.shown = true;
     list_unit(unit, skip, list);
@@ -187,8 +187,8 @@ std::vector<MessageTag> Transmitter::transmitted(std::size_t count) {
   return finished;
 }
 
-/// The rest of a partly sent FPDU is copied: its CRC must stay true to the octets that follow,
-/// whatever the consumer writes meanwhile.
+/// The rest of a partly sent FPDU is copied: its CRC must match the octets that follow, whatever
+/// the consumer writes in the meantime.
 void Transmitter::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;
   Unit& front = units_.front();
@@ -208,7 +208,7 @@ void Transmitter::freeze_front() {
 void Transmitter::drop_from(std::size_t index) {
   while (units_.size() > index) {
     pending_ -= units_.back().size;
-    position_ -= units_.back().size;  // of no use any more where it is a startup frame
+    position_ -= units_.back().size;  // not used any more if it is a startup frame
     units_.pop_back();
   }
 }

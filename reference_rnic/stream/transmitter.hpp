@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The sending side of MPA: startup frames and FPDUs in the order they leave, as a gather list that
-// copies no payload.
+// The sending side of MPA: startup frames and FPDUs in the order in which they are sent, as a
+// gather list that copies no payload.
 #pragma once
 
 #include <deque>
@@ -12,11 +12,11 @@
 
 namespace rnic::stream {
 
-/// What it means to the stream that the last octet of a message has been given to the LLP.
+/// What a message is, for the stream, when its last octet has been given to the LLP.
 enum class Purpose : std::uint8_t { startup_frame, work, response, terminate };
 
-/// A message on its way out. `number` tells messages apart; for work it is the send queue's own
-/// number of the entry.
+/// A message that is being sent. `number` distinguishes messages; for work it is the number of the
+/// entry in the send queue.
 struct MessageTag {
   Purpose purpose = Purpose::work;
   std::uint64_t number = 0;
@@ -41,13 +41,13 @@ class Transmitter {
   /// Returns the messages whose last octet is among the `count` octets.
   [[nodiscard]] std::vector<MessageTag> transmitted(std::size_t count);
 
-  /// Takes back every queued FPDU but those of the message of which the LLP already has octets.
+  /// Removes every queued FPDU except those of the message of which the LLP already has octets.
   void drop_messages_not_begun();
-  /// Keeps only what completes an FPDU that the LLP has octets of.
+  /// Keeps only the rest of an FPDU of which the LLP has octets.
   void drop_all_but_begun_fpdu();
   void drop_all();
-  /// The messages that are queued whole or in part, and the one of which the LLP has had the latest
-  /// octets, if only the last.
+  /// The messages that are queued in full or in part, and the one whose octets the LLP got last,
+  /// even if that was its last octet.
   [[nodiscard]] std::vector<MessageTag> messages() const;
 
  private:
@@ -59,7 +59,7 @@ class Transmitter {
     std::array<std::byte, 3 + wire::fpdu_crc_size> trailer{};  ///< pad and CRC
     std::size_t trailer_size = 0;
     std::size_t crc_size = wire::fpdu_crc_size;  ///< of the trailer
-    std::vector<std::byte> owned;  ///< all octets to be sent, in place of the parts above
+    std::vector<std::byte> owned;  ///< all octets to be sent, instead of the parts above
     std::size_t size = 0;          ///< octets to be sent
     MessageTag tag;
     bool last = true;
@@ -83,11 +83,11 @@ class Transmitter {
   Context& context_;
   std::deque<Unit> units_;
   std::vector<Unit> spare_;           ///< retired units, for their vectors' memory
-  std::vector<wire::Bytes> covered_;  ///< by the CRC at hand
+  std::vector<wire::Bytes> covered_;  ///< by the current CRC
   std::size_t front_sent_ = 0;        ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;
   std::uint64_t position_ = 0;       ///< of the next FPDU to be queued, in octets of full operation
-  std::optional<MessageTag> begun_;  ///< the message of which the LLP has had the latest octets
+  std::optional<MessageTag> begun_;  ///< the message whose octets the LLP got last
 };
 
 }  // namespace rnic::stream

@@ -13,8 +13,8 @@ namespace {
 using wire::Opcode;
 using wire::Queue;
 
-/// Segments of one message may differ in their opcode (RFC 5041 section 4.3 has nobody compare
-/// them), but not in who takes the payload.
+/// Segments of one message may differ in their opcode (RFC 5041 section 4.3 does not have them
+/// compared), but not in who uses the payload.
 bool same_taker(Opcode a, Opcode b) {
   return wire::is_immediate(a) == wire::is_immediate(b) &&
          (a == Opcode::atomic_request) == (b == Opcode::atomic_request);
@@ -38,7 +38,8 @@ UntaggedReceive::QueueState& UntaggedReceive::state_of(const Incoming& incoming)
 std::expected<UntaggedReceive::Places, Fault> UntaggedReceive::begin(Incoming& incoming) {
   const wire::UntaggedHeader& header = incoming.segment.untagged_header;
   QueueState& state = state_of(incoming);
-  // RFC 5041 section 7.1: on an ordered LLP only the message in progress or the next one can come.
+  // RFC 5041 section 7.1: on an ordered LLP only the message in progress or the next one can
+  // arrive.
   if (auto fault =
           incoming.check("ddp.untagged.check-msn-in-range",
                          header.message_sequence_number.value() == state.expected,
@@ -86,7 +87,7 @@ std::optional<Fault> UntaggedReceive::open(QueueState& state, const Incoming& in
       fault = open_send(state, incoming);
       break;
     case Queue::read_request:
-      // RFC 5040 section 6.1: beyond the IRD there is no untagged buffer.
+      // RFC 5040 section 6.1: above the IRD there is no untagged buffer.
       fault = incoming.check("rdmap.resources.inbound-limit-kept", read_queue_.has_room(opcode),
                              wire::cause::ddp_untagged_no_buffer,
                              "more Read Requests than the IRD allows");
@@ -111,8 +112,8 @@ std::optional<Fault> UntaggedReceive::open(QueueState& state, const Incoming& in
   return std::nullopt;
 }
 
-/// A Send and Immediate Data take one receive buffer each (RFC 5040 section 5.3, RFC 7306 section
-/// 6.3); the RTR indication takes none (RFC 6581 section 9.2).
+/// A Send and Immediate Data use one receive buffer each (RFC 5040 section 5.3, RFC 7306 section
+/// 6.3); the RTR indication uses none (RFC 6581 section 9.2).
 std::optional<Fault> UntaggedReceive::open_send(QueueState& state, const Incoming& incoming) {
   const bool immediate = wire::is_immediate(state.opcode);
   if (immediate) state.capacity = wire::immediate_size;
@@ -153,7 +154,7 @@ std::optional<Fault> UntaggedReceive::check_offset(const Incoming& incoming) {
   return fault;
 }
 
-/// The places of `length` octets from `from` on; octets outside the buffer have none.
+/// The places of `length` octets at `from`; octets outside the buffer have none.
 void UntaggedReceive::slice(QueueState& state, std::size_t from, std::size_t length) {
   const auto add = [&](wire::MutableBytes piece) {
     const std::size_t skipped = std::min(from, piece.size());

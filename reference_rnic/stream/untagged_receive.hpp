@@ -20,24 +20,24 @@ class UntaggedReceive {
   UntaggedReceive(Context& context, SendQueue& send_queue, const ReadQueue& read_queue);
 
   using Places = std::span<const wire::MutableBytes>;
-  /// Checks the segment and says where its payload goes. Fills in the capacity.
+  /// Checks the segment and returns where its payload goes. Fills in the capacity.
   [[nodiscard]] std::expected<Places, Fault> begin(Incoming& incoming);
 
-  /// Where the last `left` octets of the payload of `incoming`, begun before, go. The buffer is
-  /// ours until it is delivered.
+  /// Where the last `left` octets of the payload of `incoming`, for which begin() was called, go.
+  /// The buffer is ours until it is delivered.
   [[nodiscard]] Places rest(const Incoming& incoming, std::size_t left);
 
-  /// The payload of `incoming`, begun before, is in place. Yields the message that it completes, if
-  /// it does.
+  /// The payload of `incoming`, for which begin() was called, is in place. Returns the message that
+  /// it completes, if any.
   [[nodiscard]] std::optional<DeliveredMessage> end(const Incoming& incoming);
 
-  /// Whether `incoming` begins a message for which no receive buffer is there.
+  /// Whether `incoming` begins a message without a receive buffer.
   [[nodiscard]] bool lacks_buffer(const Incoming& incoming);
 
-  /// The message of `incoming` is passed over: it counts as if it had been delivered.
+  /// The message of `incoming` is dropped: it counts as delivered.
   void skip(const Incoming& incoming);
 
-  /// The receive buffer in use, which will not be filled any more.
+  /// The receive buffer in use, which can no longer be filled.
   [[nodiscard]] std::optional<ReceiveFailed> give_up();
 
  private:
@@ -62,7 +62,7 @@ class UntaggedReceive {
   std::array<QueueState, 4> queues_;
   std::vector<wire::MutableBytes> places_;
   bool too_long_ = false;
-  /// Taken by lacks_buffer() for the message that begins next.
+  /// The buffer that lacks_buffer() has taken for the next message.
   std::optional<ReceiveBuffer> reserved_;
 };
 

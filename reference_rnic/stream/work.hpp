@@ -23,7 +23,7 @@ struct Work {
   std::optional<std::uint32_t> invalidate;  ///< send: STag that the peer shall invalidate
   std::uint32_t remote_stag = 0;            ///< write, read, atomic
   std::uint64_t remote_offset = 0;
-  std::uint32_t sink_stag = 0;  ///< read: where the Response is to land
+  std::uint32_t sink_stag = 0;  ///< read: where the Response is to be placed
   std::uint64_t sink_offset = 0;
   std::uint32_t length = 0;  ///< read
   bool fence = false;        ///< wait until all earlier Reads and Atomics have completed
@@ -35,7 +35,7 @@ struct Work {
 
 enum class WorkStatus : std::uint8_t {
   success,
-  flushed,           ///< not carried out, the stream ended first
+  flushed,           ///< not executed, the stream ended first
   local_protection,  ///< read: the sink is not valid for this stream
   local_length,      ///< longer than a message can be
   local_operation,   ///< perform_local() refused

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A completion queue: bounded, armed for one event at a time, broken for good by its first
+// A completion queue: bounded, armed for one event at a time, and unusable after its first
 // overflow.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the objects of one software RNIC share: decisions, loop, STag table, the object tables, and the
-// ways that news take.
+// What the objects of one software RNIC share: decisions, loop, STag table, object tables, and the
+// delivery of events.
 #pragma once
 
 #include <memory>
@@ -61,15 +61,15 @@ struct Core {
   [[nodiscard]] bool has_windows(const Tag& tag) const;
   /// The tag is valid from now on.
   void open(Tag& tag) const;
-  /// Whether what the consumer takes away is gone.
+  /// Whether the consumer's revocation takes effect.
   [[nodiscard]] bool revokes(Decisions::Revocation revocation) const;
-  /// An invalidated STag of a window leaves the window unbound, that of a region leaves the region
+  /// An invalidated STag of a window leaves the window unbound; that of a region leaves the region
   /// without access.
   void invalidate(Tag& tag);
 
  private:
   void call_handler(CompletionQueueHandle queue);
-  /// The streams that use the queue end, and no other (RFC 5042 section 6.4.6).
+  /// The streams that use the queue end, and no others (RFC 5042 section 6.4.6).
   void overflowed(CompletionQueueHandle queue);
 
   std::shared_ptr<char> alive_ = std::make_shared<char>();

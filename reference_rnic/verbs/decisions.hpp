@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The decision points of an RNIC: where it asks how to go on. stream/decisions.hpp says how.
+// The decision points of an RNIC: where it asks how to continue. stream/decisions.hpp explains
+// them.
 #pragma once
 
 #include <expected>
@@ -16,19 +17,19 @@ namespace rnic::verbs {
 /// Decision points of STags (RFC 5041 sections 5.1 and 7.1, RFC 5040 section 5.3, RFC 5042 section
 /// 6.1.1).
 struct TagDecisions {
-  /// The STag of a new tag beside those in use: index in the high 24 bits, key in the low 8. It is
-  /// asked for again while the index is 0 or in use.
+  /// The STag of a new tag, given those in use: index in the high 24 bits, key in the low 8. It is
+  /// asked for again if the index is 0 or in use.
   virtual void stag_chosen(const TagMap& /*in_use*/, std::uint32_t& /*stag*/) {}
-  /// A tag as it becomes valid: to whom it opens what. `shared`: several streams use its domain.
+  /// A tag that becomes valid: who may use it for what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.
   virtual void tag_sought(TagMap& /*tags*/, std::uint32_t /*stag*/, Tag*& /*found*/) {}
   /// Whether a use passes one of its checks.
   virtual void use_checked(TagCheck, const Tag&, const TagUse&, bool& /*passes*/) {}
-  /// The octets that a use reaches, or why it reaches none: no tag (null) or the bounds.
+  /// The octets that a use may access, or why it may access none: no tag (null) or the bounds.
   virtual void octets_reached(const Tag*, const TagUse&,
                               std::expected<wire::MutableBytes, stream::MemoryFault>& /*octets*/) {}
-  /// Whether what the consumer takes away is gone at once.
+  /// Whether the consumer's revocation takes effect at once.
   enum class Revocation : std::uint8_t { window_unbound, invalidated_locally };
   virtual void revoked(Revocation, bool& /*gone*/) {}
 };
@@ -40,27 +41,27 @@ struct Posting {
   const SendRequest& request;
 };
 
-/// A moment in the life of work at which its consumer might hear of it.
+/// An event in the processing of work that its consumer might be notified of.
 struct WorkNews {
   enum class Moment : std::uint8_t {
     receive_taken,  ///< the stream has the buffer
-    own_work_done,  ///< what the stream does for itself, such as the RTR indication
+    own_work_done,  ///< work of the stream itself, such as the RTR indication
     done,
   };
   Moment moment = Moment::done;
   QueuePairHandle queue_pair{};
-  /// The consumer's of the request; own work: the stream's number.
+  /// The id that the consumer gave the request; for the stream's own work: the stream's number.
   std::uint64_t id = 0;
   Status status = Status::success;
   /// Octets of the request's pieces.
   std::uint64_t room = 0;
-  /// Send: it completes though it succeeds.
+  /// Send: it gives a completion even if it succeeds.
   bool signaled = true;
   /// Receive: the stream had its buffer.
   bool taken = false;
 };
 
-/// What a queue pair learns of the fate of its stream.
+/// What a queue pair is told about its stream.
 enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
 
 /// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
@@ -72,7 +73,7 @@ struct QueueDecisions {
   virtual void receives_held(std::uint32_t& /*depth*/) {}
   /// Whether a request completes as soon as it is issued. Without a connection nothing is issued.
   virtual void work_issued(bool /*connected*/, const SendRequest&, bool& /*completes*/) {}
-  /// What the stream is given for a request.
+  /// The work that the stream is given for a request.
   virtual void work_made(const SendRequest&, stream::Work&) {}
   /// The original value that an Atomic's sink receives.
   virtual void atomic_answered(std::uint64_t& /*original*/) {}
@@ -82,7 +83,7 @@ struct QueueDecisions {
   virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
   virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
-  /// Whether the consumer hears that fewer receives wait in a shared queue than its limit.
+  /// Whether the consumer is told that fewer receives wait in a shared queue than its limit.
   virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for the completion that it was armed for.
   virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}
@@ -99,7 +100,7 @@ struct Decisions : TagDecisions, QueueDecisions {
   virtual ~Decisions() = default;
 };
 
-/// What decides for one RNIC, and for each of its streams. Default: it conforms.
+/// The members that decide for one RNIC and for each of its streams. Default: it conforms.
 class RnicDecisions : public stream::DecisionChain<Decisions> {
  public:
   /// Makes the chain of a new stream; empty: it conforms.
@@ -107,7 +108,7 @@ class RnicDecisions : public stream::DecisionChain<Decisions> {
   [[nodiscard]] stream::StreamDecisions for_stream() const {
     return of_stream ? of_stream() : stream::StreamDecisions{};
   }
-  /// Adds what others decide, for the RNIC and for each stream, after those that are here.
+  /// Adds the members of others, for the RNIC and for each stream, after its own.
   void append(RnicDecisions others) {
     DecisionChain::append(std::move(others));
     if (!others.of_stream) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Handles of RNIC objects: opaque values that tell a stale or foreign handle from a live one, and
-// the table behind them.
+// Handles of RNIC objects: opaque values that distinguish a stale or foreign handle from a live
+// one, and the table of the objects.
 #pragma once
 
 #include <compare>
@@ -22,8 +22,8 @@ enum class Kind : std::uint8_t {
   queue_pair
 };
 
-/// Kind, generation and index in one value, so that a consumer API may carry it as an opaque
-/// number. 0 is no object.
+/// Kind, generation and index in one value, so that a consumer API may use it as an opaque number.
+/// 0 is no object.
 template <Kind K>
 struct Handle {
   std::uint64_t value = 0;
@@ -63,7 +63,7 @@ class HandleTable {
     if (index >= slots_.size() || handle != handle_of(index)) return nullptr;
     return slots_[index].object.get();
   }
-  /// The object lives until the returned pointer dies.
+  /// The object lives as long as the returned pointer.
   std::unique_ptr<Object> remove(Handle<K> handle) {
     if (find(handle) == nullptr) return nullptr;
     const auto index = static_cast<std::uint32_t>(handle.value) - 1U;

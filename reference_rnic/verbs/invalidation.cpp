@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// STags invalidated: by the consumer's request, or by a peer's Send with Invalidate (RFC 5040
-// section 5.3). Which of them a peer may name is the STag table's to say:
-// StagTable::may_invalidate().
+// Invalidation of STags: at the consumer's request, or by a peer's Send with Invalidate (RFC 5040
+// section 5.3). StagTable::may_invalidate() decides which of them a peer may name.
 #include "reference_rnic/verbs/queue_pair.hpp"
 
 namespace rnic::verbs {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Memory windows: bound by work requests of a queue pair, unbound by such or by the loss of their
-// STag.
+// Memory windows: bound and unbound by work requests of a queue pair, and unbound when their STag
+// is invalidated.
 #include "reference_rnic/verbs/memory_window.hpp"
 
 #include "reference_rnic/verbs/queue_pair.hpp"

@@ -12,8 +12,8 @@ struct Window {
   RegionHandle region{};  ///< while bound
 };
 
-/// Whether a window may be bound so to the region of `under`: valid, bindable, inside, and not
-/// granting what the region's owner has not.
+/// Whether a window may be bound in this way to the region of `under`: valid, bindable, inside the
+/// region, and without rights that the region's owner does not have.
 [[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
 
 }  // namespace rnic::verbs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words for the enumerators of verbs.
+// The texts for the enumerators of verbs.
 #include "reference_rnic/verbs/queue_pair_state.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
@@ -132,15 +132,15 @@ const char* name(StateInput input) {
     case StateInput::established:
       return "established";
     case StateInput::close_asked:
-      return "close asked";
+      return "close requested";
     case StateInput::fault:
       return "fault";
     case StateInput::stream_ended:
       return "stream ended";
     case StateInput::error_asked:
-      return "error asked";
+      return "error requested";
     case StateInput::reset_asked:
-      return "reset asked";
+      return "reset requested";
   }
   return "?";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A queue pair's life: its stream attached, news of the stream's fate, and the end.
+// A queue pair's life: a stream is attached, events of the stream are processed, and it ends.
 #include "reference_rnic/verbs/queue_pair.hpp"
 
 #include <utility>
@@ -86,7 +86,7 @@ void QueuePair::stream_ended(bool closed) {
   if (link_ == nullptr) return;
   link_ = nullptr;
   if (Domain* domain = core_.domains.find(attributes_.domain)) --domain->streams;
-  // An end in good order is no event of the queue pair (ddp.llp.stream-graceful-indication).
+  // A graceful end is no event of the queue pair (ddp.llp.stream-graceful-indication).
   if (closed && state_ != QueuePairState::terminate) raise(StreamNews::closed, std::nullopt);
   move(StateInput::stream_ended);
   flush_sends(closed ? issued_ : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A queue pair: the order of its work, the one completion that each request gets, and the flush at
-// the end.
+// A queue pair: the order of its work, the one completion of each request, and the flush at the
+// end.
 #pragma once
 
 #include <deque>
@@ -14,7 +14,7 @@
 
 namespace rnic::verbs {
 
-/// What a queue pair asks of the stream under it.
+/// What a queue pair requires of the stream under it.
 class StreamLink {
  public:
   virtual ~StreamLink() = default;
@@ -38,7 +38,7 @@ class QueuePair {
   [[nodiscard]] std::expected<void, PostError> post_send(std::span<const SendRequest> requests);
   [[nodiscard]] std::expected<void, PostError> post_receive(
       std::span<const ReceiveRequest> requests);
-  /// There are receives where there were none: its own, or those of its shared queue.
+  /// There are receives again: its own, or those of its shared queue.
   void receives_posted();
   [[nodiscard]] std::expected<void, Error> close();
   void abort();
@@ -61,12 +61,12 @@ class QueuePair {
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
-  /// After all other news: after a fault no message comes any more, so receives need not wait
-  /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
+  /// After all other events: after a fault no message can arrive, so receives need not wait for the
+  /// peer to close (RFC 5040 section 6.2.1). The stream flushes the sends.
   void flush_after_fault();
-  /// Issues what waited for local work, if the stream has carried that out.
+  /// Issues what waited for local work, if the stream has executed that.
   void go_on();
-  /// Nothing more comes from the stream: what is still posted is flushed. A stream that has
+  /// Nothing more comes from the stream: work that is still posted is flushed. A stream that has
   /// `closed` has reported the end of all work that it had.
   void stream_ended(bool closed);
 
@@ -79,11 +79,11 @@ class QueuePair {
   /// A request of the send queue, from posting to its completion.
   struct Sent {
     SendRequest request;
-    std::uint64_t id = 0;  ///< towards the stream
+    std::uint64_t id = 0;  ///< for the stream
     bool done = false;
     Status status = Status::success;
     std::uint32_t length = 0;
-    std::optional<Status> fault;  ///< found before the stream saw it; it fails in its turn
+    std::optional<Status> fault;  ///< found before the stream got it; it fails when its turn comes
   };
   struct Taken {
     ReceiveRequest request;
@@ -117,7 +117,7 @@ class QueuePair {
   void complete_receive(const ReceiveRequest& request, Completion completion, bool taken);
   void flush_receives();
 
-  // Work that the RNIC itself carries out (memory_window.cpp, invalidation.cpp)
+  // Work that the RNIC itself executes (memory_window.cpp, invalidation.cpp)
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
 
@@ -128,7 +128,7 @@ class QueuePair {
   StreamLink* link_ = nullptr;
   std::deque<Sent> sends_;
   std::size_t issued_ = 0;  ///< of sends_, how many the stream has
-  /// Local work that the stream has and has not carried out: what follows may depend on it.
+  /// Local work that the stream has and has not executed: what follows may depend on it.
   std::optional<std::uint64_t> local_work_;
   bool broken_ = false;  ///< a request failed: those after it are flushed
   std::deque<ReceiveRequest> receives_;

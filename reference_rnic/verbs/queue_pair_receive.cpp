@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The receive queue, or the shared one: buffers handed to the stream, and their completions.
+// The receive queue, or the shared one: buffers given to the stream, and their completions.
 #include <algorithm>
 #include <utility>
 

@@ -52,9 +52,9 @@ std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest>
 }
 
 /// Gives the stream what it may have, in the order of posting (RFC 5040 section 5.5, item 13). A
-/// bind or invalidate changes what the STags of later requests mean, so those wait until it is
-/// carried out. They do not wait for its completion, which comes after that of the Reads ahead: only
-/// a fence makes work wait for those (item 12).
+/// bind or invalidate changes the meaning of the STags of later requests, so those wait until it
+/// has been executed. They do not wait for its completion, which comes after that of earlier Reads:
+/// only a fence makes work wait for those (item 12).
 void QueuePair::issue() {
   while (issued_ < sends_.size() && !local_work_) {
     Sent& sent = sends_[issued_];
@@ -85,7 +85,8 @@ stream::Work QueuePair::work_for(Sent& sent) {
   sent.length = static_cast<std::uint32_t>(total_length(sent.request.pieces));
   sent.fault = fill(work, sent.request);
   if (sent.fault)
-    work.kind = stream::WorkKind::local;  // it fails in its turn, not before those ahead of it
+    work.kind = stream::WorkKind::
+        local;  // it fails when its turn comes, not before the requests ahead of it
   else
     core_.decisions.ask(&Decisions::work_made, sent.request, work);
   return work;
@@ -150,7 +151,7 @@ std::optional<Status> QueuePair::gather(stream::Work& work, const SendRequest& r
 // ---- the send queue's completions ----
 
 auto QueuePair::find_sent(std::uint64_t id) -> Sent* {
-  // Receives are numbered too, so that those of the requests here ascend with gaps.
+  // Receives are numbered too, so the numbers of the requests here ascend with gaps.
   const auto found = std::ranges::lower_bound(sends_, id, {}, &Sent::id);
   return found != sends_.end() && found->id == id ? &*found : nullptr;
 }
@@ -188,7 +189,7 @@ void QueuePair::store_original(const Sent& sent, std::uint64_t original) {
 }
 
 /// The stream reports work in the order of posting (RFC 5040 section 5.5); after a failure nothing
-/// counts as done any more.
+/// counts as done.
 void QueuePair::finish(Sent& sent, Status status) {
   if (sent.done) return;
   sent.done = true;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What an RNIC is to its consumer: domains, regions, windows, queues, queue pairs and the news they
-// make. The provider seam.
+// What an RNIC is to its consumer: domains, regions, windows, queues, queue pairs, and their
+// events. The interface for providers.
 //
-// The vocabulary is that of the RDMA Protocol Verbs and RNIC-PI. Everything here is called from,
-// and calls back from, one thread: that of the event loop that the RNIC was made for.
-// Handlers never run inside a call of the consumer; they come from the loop. Parameters of any
-// value are answered with an Error, never with a crash: handles may be stale or of a foreign kind.
+// The vocabulary is that of the RDMA Protocol Verbs and RNIC-PI. Everything here is called from one
+// thread, and calls back from it: the thread of the event loop that the RNIC was made for. Handlers
+// never run inside a call of the consumer; the loop calls them. Any value of a parameter is
+// answered with an Error, never with a crash: handles may be stale or of another kind.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ enum class Error : std::uint8_t {
   wrong_domain,       ///< objects of different protection domains
   no_resources,       ///< a limit of the RNIC
   queue_full,
-  overflowed,  ///< the completion queue has lost completions and is of no more use
+  overflowed,  ///< the completion queue has lost completions and cannot be used any more
   unsupported,
 };
 [[nodiscard]] const char* name(Error error);
@@ -53,11 +53,12 @@ struct Access {
 // ---- memory ----
 
 struct RegionAttributes {
-  wire::MutableBytes memory{};  ///< stays the consumer's; must outlive the registration. May be
-                                ///< empty: such a region grants nothing.
+  /// Stays the consumer's; must outlive the registration. May be empty: such a region grants
+  /// nothing.
+  wire::MutableBytes memory{};
   Access access{};
   bool zero_based = false;  ///< tagged offsets count from 0
-  /// Else the tagged offset of the first octet; absent: the octet's own address.
+  /// Otherwise the tagged offset of the first octet; absent: the octet's own address.
   std::optional<std::uint64_t> base{};
 };
 struct RegionInfo {
@@ -154,8 +155,8 @@ enum class Status : std::uint8_t {
   remote_access,
   remote_operation,
   bad_response,
-  invalidation,  ///< a local invalidate that cannot be
-  bind,          ///< a bind that cannot be
+  invalidation,  ///< a local invalidate that is not possible
+  bind,          ///< a bind that is not possible
 };
 [[nodiscard]] const char* name(Status status);
 
@@ -217,8 +218,8 @@ struct QueuePairInfo {
 
 enum class AsyncKind : std::uint8_t {
   queue_pair_fatal,          ///< the stream broke: LLP loss, framing, a local fault
-  queue_pair_access_error,   ///< the peer touched memory that it may not
-  queue_pair_request_error,  ///< the peer's message was wrong otherwise
+  queue_pair_access_error,   ///< the peer accessed memory that it may not
+  queue_pair_request_error,  ///< the peer's message was wrong in another way
   terminate_received,
   last_buffer,  ///< a queue pair in error has given back its last buffer of a shared queue
   completion_queue_error,  ///< overflow
@@ -239,12 +240,12 @@ using AsyncHandler = std::function<void(const AsyncEvent&)>;
 
 // ---- the stream under a queue pair ----
 
-/// One RDMA stream, from MPA startup to its end, driven by whoever owns the LLP connection: a
-/// sans-I/O machine, and the queue pair that takes the work and receive events out of it.
+/// One RDMA stream, from MPA startup to its end, driven by the owner of the LLP connection: a
+/// sans-I/O machine, and the queue pair that processes its work and receive events.
 class RdmaStream {
  public:
-  /// Told when a call from the consumer's side has given the stream something to do. It may gather
-  /// at once, but not destroy the stream.
+  /// Called when the consumer's side has given the stream something to do. It may gather at once,
+  /// but not destroy the stream.
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -253,19 +254,19 @@ class RdmaStream {
   virtual ~RdmaStream() = default;  ///< a queue pair still attached goes to error
   virtual void set_observer(Observer* observer) = 0;
 
-  /// To be looked at, and for what changes nothing but the next octets: receive_targets(),
-  /// gather(), set_emss(). Calls that yield events go through call().
+  /// For inspection, and for calls that only concern the next octets: receive_targets(), gather(),
+  /// set_emss(). Calls that yield events go through call().
   [[nodiscard]] virtual stream::Stream& machine() = 0;
   /// call(&stream::Stream::received, count, now): one call of the machine. Before this returns, the
-  /// queue pair has what has become of it, and next_event() the rest.
+  /// queue pair has processed its events, and next_event() has the rest.
   template <class... Parameters, class... Arguments>
   void call(void (stream::Stream::*member)(Parameters...), Arguments&&... arguments) {
     (machine().*member)(std::forward<Arguments>(arguments)...);
     hand_on();
   }
-  /// Orderly close, on the consumer's wish or after the peer's.
+  /// Orderly close, at the consumer's request or after the peer's.
   virtual void disconnect() = 0;
-  /// What does not concern the queue pair alone.
+  /// Events that do not concern only the queue pair.
   [[nodiscard]] virtual std::optional<stream::Event> next_event() = 0;
 
  protected:
@@ -278,8 +279,8 @@ class StreamProvider {
   virtual ~StreamProvider() = default;
   /// Starts MPA in the role of the configuration. The stream must not outlive the RNIC.
   [[nodiscard]] virtual std::unique_ptr<RdmaStream> open_stream(stream::Config config) = 0;
-  /// Gives the stream its queue pair, which must be idle and without one. An initiator attaches at
-  /// once, a responder before accept().
+  /// Gives the stream its queue pair, which must be idle and without a stream. An initiator
+  /// attaches at once, a responder before accept().
   virtual std::expected<void, Error> attach(QueuePairHandle queue_pair, RdmaStream& stream) = 0;
 };
 
@@ -343,7 +344,7 @@ class Rnic {
       const QueuePairAttributes& attributes) = 0;
   [[nodiscard]] virtual std::expected<QueuePairInfo, Error> query_queue_pair(
       QueuePairHandle queue_pair) const = 0;
-  /// Orderly close of a queue pair in rts: what is posted is carried out first. Others:
+  /// Orderly close of a queue pair in rts: posted work is executed first. In other states:
   /// invalid_state.
   virtual std::expected<void, Error> close(QueuePairHandle queue_pair) = 0;
   /// Ends the stream with a Terminate where one may be sent; without a stream the queue pair goes
@@ -351,14 +352,14 @@ class Rnic {
   virtual std::expected<void, Error> abort(QueuePairHandle queue_pair) = 0;
   /// From error (or idle), with no stream attached, back to idle.
   virtual std::expected<void, Error> reset_queue_pair(QueuePairHandle queue_pair) = 0;
-  /// Posted work vanishes without completions; a stream still up is to be reset by its owner.
+  /// Posted work vanishes without completions; the owner must reset a stream that is still up.
   virtual std::expected<void, Error> destroy_queue_pair(QueuePairHandle queue_pair) = 0;
   virtual std::expected<void, PostError> post_send(QueuePairHandle queue_pair,
                                                    std::span<const SendRequest> requests) = 0;
   virtual std::expected<void, PostError> post_receive(QueuePairHandle queue_pair,
                                                       std::span<const ReceiveRequest> requests) = 0;
 
-  /// Null for an RNIC that keeps its LLP to itself.
+  /// Null for an RNIC that does not expose its LLP.
   [[nodiscard]] virtual StreamProvider* streams() = 0;
 };
 

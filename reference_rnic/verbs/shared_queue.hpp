@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A shared receive queue: receives that whichever stream comes first takes, and a limit that warns
+// A shared receive queue: receives for the messages of all its streams, and a limit that warns
 // once.
 #pragma once
 
@@ -23,8 +23,8 @@ struct SharedQueue {
     ReceiveRequest request;
     bool limit_passed = false;  ///< fewer wait now than the armed limit: one event is due
   };
-  /// The receive that has waited longest, for the next message of whichever stream; none if none
-  /// waits. A limit that it passes is disarmed.
+  /// The receive that has waited longest, for the next message of any stream; none if none waits. A
+  /// limit that is passed is disarmed.
   [[nodiscard]] std::optional<Taken> take() {
     if (waiting.empty()) return std::nullopt;
     Taken taken{.request = std::move(waiting.front())};

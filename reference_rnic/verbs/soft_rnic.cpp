@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The reference RNIC's objects: made, validated, counted, taken down.
+// The objects of the reference RNIC: made, validated, counted, destroyed.
 #include "reference_rnic/verbs/soft_rnic.hpp"
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 
 namespace rnic::verbs {
 
-/// What an RNIC needs of the loop that it lives in.
+/// What an RNIC needs of its event loop.
 struct Host {
   std::function<stream::TimePoint()> now;
   /// Runs a callback from the dispatch loop, after the current one has returned, in the order
@@ -16,8 +16,9 @@ struct Host {
 };
 
 struct SoftRnicOptions {
-  std::uint64_t stag_seed = 0x5eed;  ///< STags are drawn from it; a seed that peers cannot know
-                                     ///< makes them hard to predict (RFC 5042 8.1.1)
+  /// STags are drawn from it; a seed that peers cannot know makes them hard to predict (RFC 5042
+  /// 8.1.1).
+  std::uint64_t stag_seed = 0x5eed;
   std::uint16_t max_ird = 16, max_ord = 16;
   std::uint32_t max_pieces = 256;            ///< of one request
   std::uint32_t max_queue_depth = 1U << 16;  ///< of send, receive and shared queues

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The software RNIC's stream: a sans-I/O machine joined with the queue pair that it serves, if it
-// has one yet.
+// The stream of the software RNIC: a sans-I/O machine joined with the queue pair that it serves,
+// once it has one.
 #pragma once
 
 #include <deque>
@@ -89,8 +89,8 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     abort_due_ = false;
     if (pair_ != nullptr) pair_->flush_after_fault();
   }
-  /// The end is reported last: what the queue pair has held back until other work ends is posted
-  /// after that work, and ends as well.
+  /// The end is reported last: work that the queue pair has held back until other work ends is
+  /// posted after that work, and ends as well.
   void hand_on_events() {
     std::optional<stream::Event> end;
     while (auto event = machine_->next_event()) {
@@ -168,7 +168,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   std::deque<stream::Event> events_;
   bool ended_ = false;
   bool abort_due_ = false;
-  std::unique_ptr<stream::Stream> machine_;  ///< last: it may call us while it dies
+  std::unique_ptr<stream::Stream> machine_;  ///< last: it may call us in its destructor
 };
 
 }  // namespace rnic::verbs

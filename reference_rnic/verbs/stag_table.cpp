@@ -44,7 +44,7 @@ bool permits(const Access& access, Need need) {
       return access.remote_read;
     case Need::remote_atomic:
       return access.remote_atomic;
-    // Only what is open to the peer may be taken away by it (RFC 5040 section 5.3).
+    // The peer may invalidate only what is open to it (RFC 5040 section 5.3).
     case Need::remote_invalidate:
       return access.remote_read || access.remote_write || access.remote_atomic;
     // The Response is a tagged write by the peer: DDP places it only where the STag lets the peer

@@ -16,14 +16,14 @@ class StagTable {
   StagTable(const RnicDecisions& decisions, std::uint64_t seed)
       : decisions_(decisions), draw_(seed) {}
 
-  /// A new, invalid tag with an index that no other has and that was not used lately (RFC 5042
-  /// section 6.1.1).
+  /// A new, invalid tag with an index that no other tag has and that was not used recently (RFC
+  /// 5042 section 6.1.1).
   Tag& allocate();
   void release(std::uint32_t stag);
-  /// The tag with this index, whatever key and state.
+  /// The tag with this index, whatever its key and state.
   [[nodiscard]] Tag* at_index(std::uint32_t stag);
 
-  /// The octets at [offset, offset + length), length > 0, if `who` may use them so.
+  /// The octets at [offset, offset + length), length > 0, if `who` may use them in this way.
   [[nodiscard]] std::expected<wire::MutableBytes, stream::MemoryFault> resolve(const Requester& who,
                                                                                std::uint32_t stag,
                                                                                std::uint64_t offset,
@@ -31,14 +31,14 @@ class StagTable {
                                                                                Need need);
 
   /// The tag that a peer may invalidate (RFC 5040 section 5.3), or why not. `shared`: more than one
-  /// stream can use the STags of the domain, and a peer must not take them away from the others
-  /// (RFC 5040 section 8.1.1, item 7). invalidation.cpp carries it out.
+  /// stream can use the STags of the domain, and a peer must not invalidate them for the others
+  /// (RFC 5040 section 8.1.1, item 7). invalidation.cpp performs the invalidation.
   [[nodiscard]] std::expected<Tag*, stream::MemoryFault> may_invalidate(const Requester& who,
                                                                         std::uint32_t stag,
                                                                         bool shared);
 
  private:
-  /// Freed indices that are not handed out again yet.
+  /// Freed indices that are not used again yet.
   static constexpr std::size_t retirement = 4096;
 
   [[nodiscard]] std::uint32_t draw_stag();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One STag: the octets that it opens, to whom, with which rights; and one use of it.
+// One STag: the octets that it gives access to, for whom, with which rights; and one use of it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace rnic::verbs {
 
-/// What is asked of an STag: a peer's access or invalidation, the sink of one's own Read, or the
-/// owner's own access through a Piece.
+/// The use of an STag: a peer's access or invalidation, the sink of one's own Read, or the owner's
+/// own access through a Piece.
 enum class Need : std::uint8_t {
   remote_write,
   remote_read,
@@ -27,7 +27,7 @@ enum class Need : std::uint8_t {
 [[nodiscard]] constexpr bool is_remote(Need need) { return need <= Need::remote_invalidate; }
 [[nodiscard]] bool permits(const Access& access, Need need);
 
-/// One STag: region, or window bound or not.
+/// One STag: of a region, or of a window, bound or not.
 struct Tag {
   std::uint32_t stag = 0;
   bool valid = false;
@@ -61,7 +61,7 @@ struct TagUse {
   std::size_t length = 0;
 };
 
-/// What a use of an STag has to pass, in this order; the bounds are checked before the rights.
+/// The checks of a use of an STag, in this order; the bounds are checked before the rights.
 enum class TagCheck : std::uint8_t {
   key,       ///< the STag's is that of the tag
   valid,     ///< the tag is in the valid state

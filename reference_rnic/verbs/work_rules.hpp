@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What holds of a work request whatever RNIC carries it out: its shape, its kind on the stream, the
-// status words.
+// The rules of work requests in any RNIC: their form, their kind on the stream, their completion
+// status.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ template <typename Request>
 [[nodiscard]] std::size_t index_in(std::span<const Request> requests, const Request& request) {
   return static_cast<std::size_t>(&request - requests.data());
 }
-/// Why a request can never be carried out, judged by itself.
+/// Why a request can never be executed, whatever the state.
 [[nodiscard]] std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces);
 [[nodiscard]] std::optional<Error> fault_in(const ReceiveRequest& request,
                                             std::uint32_t max_pieces);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Octets as they stand on the wire: spans, network-order integers, and the bounds-checked reader
-// and writer.
+// Octets in wire form: spans, network-order integers, and the bounds-checked reader and writer.
 #pragma once
 
 #include <algorithm>
@@ -53,8 +52,8 @@ using be64 = BigEndian<std::uint64_t>;
 template <typename T>
 concept WireStruct = std::is_trivially_copyable_v<T> && alignof(T) == 1;
 
-/// Reads wire structs from the front of a span. Reading past the end sets `truncated()` and yields
-/// zeros, then and ever after, so that one check behind the last read is enough.
+/// Reads wire structs from the front of a span. Reading past the end sets `truncated()` and returns
+/// zeros, also in all later calls, so that one check after the last read is enough.
 class Reader {
  public:
   explicit constexpr Reader(Bytes input) : rest_(input) {}
@@ -85,7 +84,7 @@ class Reader {
   /// What has not been read yet.
   [[nodiscard]] constexpr Bytes rest() const { return rest_; }
   [[nodiscard]] constexpr bool truncated() const { return truncated_; }
-  /// True when every octet was read and none was missing: the check at the end of a message.
+  /// True if every octet was read and none was missing: the check at the end of a message.
   [[nodiscard]] constexpr bool at_end() const { return !truncated_ && rest_.empty(); }
 
  private:
@@ -94,7 +93,7 @@ class Reader {
 };
 
 /// Writes wire structs into a caller's buffer. What does not fit sets `overflowed()` and is not
-/// written, nor is anything after it: `written()` is always the beginning of what was meant.
+/// written, nor is anything after it: `written()` is always the beginning of what was intended.
 class Writer {
  public:
   explicit constexpr Writer(MutableBytes output) : output_(output) {}

@@ -43,7 +43,7 @@ enum class Opcode : std::uint8_t {
 [[nodiscard]] constexpr bool is_tagged(Opcode opcode) {
   return opcode == Opcode::rdma_write || opcode == Opcode::read_response;
 }
-/// Whether the Invalidate STag field means something in messages with this opcode.
+/// Whether the Invalidate STag field has a meaning in messages with this opcode.
 [[nodiscard]] constexpr bool carries_invalidate(Opcode opcode) {
   return opcode == Opcode::send_invalidate || opcode == Opcode::send_solicited_invalidate;
 }
@@ -82,7 +82,7 @@ struct RdmapControl {
   [[nodiscard]] constexpr std::uint8_t version() const {
     return static_cast<std::uint8_t>(octet >> version_shift);
   }
-  /// Opcodes that no RFC defines keep their value: `is_defined` tells.
+  /// Opcodes that no RFC defines keep their value: see `is_defined`.
   [[nodiscard]] constexpr Opcode opcode() const {
     // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
     return static_cast<Opcode>(octet & opcode_mask);
@@ -134,13 +134,13 @@ enum class SegmentError : std::uint8_t {
   empty,      ///< no control octet at all
   truncated,  ///< shorter than the header that its T bit announces
 };
-/// Parses a whole ULPDU. It asks for nothing but room for the header: versions, opcodes, queues and
-/// reserved bits come through as they are, for the caller to judge.
+/// Parses a whole ULPDU. It only requires room for the header: versions, opcodes, queues and
+/// reserved bits are returned unchanged, for the caller to judge.
 [[nodiscard]] std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu);
 /// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in
-/// fixed fields follow, each behind a `!`.
+/// fixed fields follow, each after a `!`.
 [[nodiscard]] std::string describe(const Segment& segment);
-/// The same without `len`, for a header that stands alone as in a Terminate.
+/// The same without `len`, for a header alone, as in a Terminate.
 [[nodiscard]] std::string describe_header(const Segment& segment);
 
 }  // namespace rnic::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The names of the flags that are set, one behind the other: a piece of the describe functions.
+// The names of the flags that are set, one after another: a part of the describe functions.
 #pragma once
 
 #include <initializer_list>

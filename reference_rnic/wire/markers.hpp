@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// MPA Markers (RFC 5044 sections 4.2 and 4.3): where they stand in one direction of a stream, and
+// MPA Markers (RFC 5044 sections 4.2 and 4.3): their positions in one direction of a stream, and
 // what they point to.
 //
 // Every 512 octets of a direction a Marker of four octets is put between the octets of the FPDUs.
@@ -37,9 +37,9 @@ static_assert(sizeof(Marker) == marker_size && WireStruct<Marker>);
 /// following one (section 4.3).
 [[nodiscard]] std::size_t length_with_markers(std::uint64_t position, std::size_t length);
 
-/// Walks along one FPDU on the wire and says where its Markers stand and what they hold. The caller
-/// alternates: where `at_marker()`, deal with `marker()` and `pass_marker()`; then `pass(n)` octets
-/// of the FPDU itself.
+/// Walks along one FPDU on the wire and returns the places and values of its Markers. The caller
+/// alternates: where `at_marker()` holds, it handles `marker()` and calls `pass_marker()`; then
+/// `pass(n)` for octets of the FPDU itself.
 class MarkerWalk {
  public:
   /// `position` (a multiple of four) is that of the FPDU's first octet, or of the Marker directly
@@ -51,8 +51,7 @@ class MarkerWalk {
   /// FPDUPTR is taken modulo 2^16.
   [[nodiscard]] Marker marker() const;
   void pass_marker() { position_ += marker_size; }
-  /// Passes the FPDU octets that stand before the next Marker, at most `length`; returns how many
-  /// they are.
+  /// Passes the FPDU octets before the next Marker, at most `length`; returns how many they are.
   std::size_t pass(std::size_t length);
 
  private:
@@ -60,9 +59,9 @@ class MarkerWalk {
   std::uint64_t fpdu_start_;  ///< where ULPDU_Length begins: what each Marker inside points to
 };
 
-/// Copies the FPDU `fpdu`, which has no Markers, to `out` and puts in those that belong there when
-/// it begins at `position`. The CRC of an FPDU covers its Markers (section 4.4), so where a CRC is
-/// in use it is to be computed over what is written here.
+/// Copies the FPDU `fpdu`, which has no Markers, to `out`, and inserts the Markers for an FPDU that
+/// begins at `position`. The CRC of an FPDU covers its Markers (section 4.4), so a CRC must be
+/// computed over what is written here.
 void insert_markers(Writer& out, std::uint64_t position, Bytes fpdu);
 
 enum class MarkerError : std::uint8_t {

@@ -80,14 +80,14 @@ struct MpaFrame {
   /// The enhanced words, if S is set, the revision is 2 or more and the private data holds four
   /// octets or more.
   [[nodiscard]] std::optional<EnhancedWords::Values> enhanced() const;
-  /// What is left for the ULP: the private data after the enhanced words, if there are any.
+  /// The private data of the ULP: what follows the enhanced words, if there are any.
   [[nodiscard]] Bytes ulp_private_data() const;
 };
 
 enum class MpaFrameError : std::uint8_t {
   incomplete,             ///< fewer octets than the header and PD_Length ask for: wait for more
-  wrong_key,              ///< not the expected kind's key; told at the first octet that differs
-  private_data_too_long,  ///< PD_Length above 512; told as soon as the header is there
+  wrong_key,              ///< not the expected kind's key; reported at the first octet that differs
+  private_data_too_long,  ///< PD_Length above 512; reported as soon as the header has arrived
 };
 
 struct ParsedMpaFrame {
@@ -95,8 +95,8 @@ struct ParsedMpaFrame {
   std::size_t consumed;  ///< octets of the input that belong to the frame
 };
 
-/// Parses the frame at the front of `input`. `incomplete` until all of it is there; octets behind
-/// it are left alone.
+/// Parses the frame at the front of `input`. `incomplete` until all of it has arrived; octets after
+/// it are ignored.
 [[nodiscard]] std::expected<ParsedMpaFrame, MpaFrameError> parse_mpa_frame(
     MpaFrameKind expected_kind, Bytes input);
 /// Writes header, then `enhanced` words if given, then `ulp_private_data`. PD_Length counts both.
@@ -105,7 +105,7 @@ struct ParsedMpaFrame {
 void format_mpa_frame(Writer& out, MpaFrameKind kind, MpaFlags flags, std::uint8_t revision,
                       const std::optional<EnhancedWords::Values>& enhanced, Bytes ulp_private_data);
 /// `MPA Request rev 2 [C S] p2p(send,write) ird=16 ord=16 pd=12`, where pd is PD_Length. Faults
-/// follow, each behind a `!`.
+/// follow, each after a `!`.
 [[nodiscard]] std::string describe(const MpaFrame& frame);
 
 }  // namespace rnic::wire

@@ -8,9 +8,9 @@
 
 namespace rnic::wire {
 
-/// Decodes a ULPDU as far as its own octets tell, whatever they are:
-/// `Terminate L qn=2 msn=1 mo=0 len=4 | MPA error: CRC mismatch (2/0/0x02) []`
-/// The segment comes first, behind a `|` the header that is its payload, behind each `!` a fault.
+/// Decodes a ULPDU as far as its own octets allow, whatever they are: `Terminate L qn=2 msn=1 mo=0
+/// len=4 | MPA error: CRC mismatch (2/0/0x02) []`. The segment comes first, after a `|` the header
+/// that is its payload, after each `!` a fault.
 [[nodiscard]] std::string describe_ulpdu(Bytes ulpdu);
 /// `00 1f c0 ..`, at most `limit` octets, then `.. (+N octets)`.
 [[nodiscard]] std::string hex(Bytes octets, std::size_t limit = 64);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The RDMAP headers behind DDP's: Read Request (RFC 5040 section 4.4), Atomics and Immediate Data
-// (RFC 7306). All other messages have none.
+// The RDMAP headers after that of DDP: Read Request (RFC 5040 section 4.4), Atomics and Immediate
+// Data (RFC 7306). All other messages have none.
 #pragma once
 
 #include <string>
@@ -38,7 +38,7 @@ static_assert(sizeof(AtomicRequestHeader) == 52 && WireStruct<AtomicRequestHeade
 /// RFC 7306 Figure 6: 12 octets, where section 4 speaks of 32.
 struct AtomicResponseHeader {
   be32 original_request_id{};  ///< the request_id of the Atomic Request
-  be64 original_data{};        ///< what stood in memory before the operation
+  be64 original_data{};        ///< the contents of memory before the operation
 };
 static_assert(sizeof(AtomicResponseHeader) == 12 && WireStruct<AtomicResponseHeader>);
 

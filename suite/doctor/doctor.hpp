@@ -18,7 +18,7 @@ namespace suite::doctor {
 struct Request {
   enum class Iut : std::uint8_t {
     reference,  ///< in namespaces of ours
-    siw_vm,     ///< the guest, on a wire of ours
+    siw_vm,     ///< the guest, on a network of ours
     device,     ///< an RDMA device of this host
     remote,     ///< an agent on another host, or one that is reached by a command
   } iut = Iut::reference;

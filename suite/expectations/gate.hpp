@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The gate: compares what came with what is known of an IUT, so that only new failures fail.
+// The gate: compares the outcomes with what is known of an IUT, so that only new failures fail.
 #pragma once
 
 #include <optional>

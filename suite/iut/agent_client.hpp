@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An IUT behind an agent: a process of ours (locally or through ssh), or a connected unix socket
-// such as the host's end of a guest's serial channel.
+// An IUT reached through an agent: a process of ours (local or through ssh), or a connected unix
+// socket such as the host's end of a guest's serial channel.
 #pragma once
 
 #include <deque>
@@ -23,17 +23,16 @@ namespace suite::iut {
 
 /// How an agent is reached: a process, or a connected stream socket.
 using AgentLink = std::variant<ChildProcess, base::FileDescriptor>;
-/// Makes a fresh link to a fresh agent; called at the start
-/// and at each restart. The error is one line.
+/// Makes a new link to a new agent; called at the start and at each restart. The error is one line.
 using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 
 /// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
 [[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
-/// What precedes a program's arguments to run it on another host: nobody is asked for a password,
-/// and a connection that is dead is noticed within seconds, at its start and later.
+/// The words before a program's arguments to run it on another host: there is no password prompt,
+/// and a dead connection is noticed within seconds, at its start and later.
 [[nodiscard]] std::vector<std::string> through_ssh(const std::string& target);
-/// Connects to a unix socket; whoever owns its other end sees
-/// to it that a fresh agent listens there.
+/// Connects to a unix socket; the owner of its other end must make sure that a new agent listens
+/// there.
 [[nodiscard]] AgentOpener agent_socket(std::string path);
 
 struct AgentDeadlines {
@@ -44,7 +43,8 @@ struct AgentDeadlines {
 /// After a GoneEvent nothing but GoneEvents come until restart().
 class AgentClient final : public Iut {
  public:
-  /// Waits for the hello. No agent, no hello or a wrong one: what a GoneEvent would have said.
+  /// Waits for the hello. No agent, no hello or a wrong one: the error is what a GoneEvent would
+  /// have said.
   [[nodiscard]] static std::expected<std::unique_ptr<AgentClient>, GoneEvent> start(
       base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines = {});
   ~AgentClient() override;
@@ -53,16 +53,16 @@ class AgentClient final : public Iut {
   std::uint64_t post(Command command) override;
   [[nodiscard]] std::optional<Event> next_event(base::TimePoint deadline) override;
 
-  /// Ends this agent, forgets its events, and waits for the hello of a fresh one.
+  /// Ends this agent, discards its events, and waits for the hello of a new one.
   [[nodiscard]] std::expected<void, GoneEvent> restart();
   /// Why the agent is gone, if it is.
   [[nodiscard]] const std::optional<GoneEvent>& gone() const { return gone_; }
   [[nodiscard]] bool is_gone() const override { return gone_.has_value(); }
-  /// For who sees the agent's end by other means, e.g. on a guest's control channel: without effect
-  /// if it is gone already.
+  /// For callers that learn of the agent's end in another way, e.g. from a guest's control channel:
+  /// no effect if it is already gone.
   void report_gone(GoneEvent why);
 
-  /// The end (64 KiB) of what the agents wrote to stderr since this was last asked.
+  /// The end (64 KiB) of what the agents wrote to stderr since the last call.
   [[nodiscard]] std::string take_diagnostics();
 
  private:

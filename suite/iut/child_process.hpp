@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A program of ours that dies with us: spoken to over a socket, its stderr kept apart.
+// A program of ours that ends with us: reached over a socket, with its stderr separate.
 #pragma once
 
 #include <expected>

@@ -10,20 +10,21 @@
 
 namespace suite::iut {
 
-/// One IUT behind an upper tester: in process, or an agent at the other
-/// end of a pipe, socket or serial channel.
+/// One IUT with its upper tester: in process, or an agent at the other end of a pipe, socket or
+/// serial channel.
 class Iut {
  public:
   virtual ~Iut() = default;
 
-  /// What the agent said of itself. Always there: a client is made only when the hello has come.
+  /// What the agent said about itself. Always present: a client is made only when the hello has
+  /// come.
   [[nodiscard]] virtual const Hello& hello() const = 0;
   /// Sends a command; its number comes back in the Reply. Never blocks.
   virtual std::uint64_t post(Command command) = 0;
   /// The next reply or event in the order of arrival, pumping the event loop until the deadline; nothing
   /// if none comes.
   [[nodiscard]] virtual std::optional<Event> next_event(base::TimePoint deadline) = 0;
-  /// Whether nothing but GoneEvents will come any more: waiting for its octets is in vain, too.
+  /// Whether only GoneEvents can come: then waiting for its octets is also in vain.
   [[nodiscard]] virtual bool is_gone() const { return false; }
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The agent's messages as lines of JSON: one message is one object on one line.
 //
-// C++17, so that the agent builds alone on older hosts. Parsing is strict in both directions: a
-// member that is missing, misspelt, twice there, of the wrong type or out of range is an error that
-// names it; nothing a peer sends can throw, and no line is longer than `max_line`.
+// C++17, so that the agent can be built alone on older hosts. Parsing is strict in both directions:
+// a member that is missing, misspelt, repeated, of the wrong type or out of range is an error that
+// names it; nothing that a peer sends can throw, and no line is longer than `max_line`.
 //
 //   {"number":7,"type":"listen","listener":1,"address":"","family":"ipv4","port":0}
 //   {"type":"reply","command":7,"outcome":"ok","address":"10.77.0.2","port":4711}
@@ -24,11 +24,11 @@ namespace suite::iut {
 /// Octets in a line, its line feed not counted.
 inline constexpr std::size_t max_line = std::size_t{4} * 1024 * 1024;
 
-/// Why a line is no message.
+/// Why a line is not a message.
 struct ParseError {
   /// One line for people, naming the member.
   std::string what;
-  /// Of the command, where at least that much could be read.
+  /// The number of the command, if at least that could be read.
   std::uint64_t number = 0;
   bool unknown_type = false;
 };
@@ -56,10 +56,10 @@ struct NumberedCommand {
 };
 
 [[nodiscard]] Parsed<NumberedCommand> parse_command(std::string_view line);
-/// Takes every event but GoneEvent, which no agent sends.
+/// Parses every event except GoneEvent, which no agent sends.
 [[nodiscard]] Parsed<Event> parse_event(std::string_view line);
 
-/// Both without the line feed. Text that is not UTF-8 is mended with replacement characters.
+/// Both without the line feed. Invalid UTF-8 is replaced with replacement characters.
 [[nodiscard]] std::string format(std::uint64_t number, const Command& command);
 [[nodiscard]] std::string format(const Event& event);
 
@@ -74,9 +74,9 @@ class LineBuffer {
   void append(std::string_view octets) { buffer_.append(octets); }
   /// The next whole line without its line feed. The view holds until the next call.
   [[nodiscard]] std::optional<std::string_view> next();
-  /// True when what lies before the next line feed is too long: nothing more will come.
+  /// True if the part before the next line feed is too long: nothing more will come.
   [[nodiscard]] bool oversize() const { return oversize_; }
-  /// What has come and was not taken as a line.
+  /// Octets that have come and were not returned as a line.
   [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(start_); }
 
  private:

@@ -2,10 +2,9 @@
 // The messages between a test and the upper tester: every command, reply and event. These types are
 // the agent's message schema.
 //
-// C++17 only, with nothing but octets of the rest of the project, so that the agent builds alone on
-// older hosts.
-// All numbers are host integers; handles are chosen by the test, so that commands may overlap
-// without waiting for one another's replies.
+// C++17 only, and of the rest of the project it uses only octets, so that the agent can be built
+// alone on older hosts. All numbers are host integers; handles are chosen by the test, so that
+// commands may overlap without waiting for each other's replies.
 #pragma once
 
 #include <array>
@@ -33,7 +32,7 @@ using ImmediateData = std::array<std::byte, 8>;  ///< RFC 7306, section 7
 
 // ---------------------------------------------------------------- capabilities
 
-/// What an IUT can be driven to do. The names are the JSON names; PICS items use the same.
+/// What an IUT can be made to do. The names are the JSON names; PICS items use the same.
 namespace capability {
 inline constexpr const char* configure_revision_1 = "configure.revision_1";
 inline constexpr const char* configure_crc = "configure.crc";
@@ -63,7 +62,7 @@ inline constexpr const char* completion_events = "completion_events";
 
 // ---------------------------------------------------------------- commands
 
-/// MPA startup behaviour that no verbs API can choose. Absent members stay as they are. A reset
+/// MPA startup behaviour that no verbs API can choose. Absent members keep their values. A reset
 /// does not undo it.
 struct Configure {
   std::optional<int> revision;       ///< 1 or 2
@@ -148,8 +147,9 @@ struct CreateEndpoint {
   Handle domain = 0;
   Handle shared_queue = 0;  ///< 0: its own receive queue
   std::uint32_t send_depth = 64, receive_depth = 64, max_pieces = 4;
-  /// 0: its completion queue has room for all that can be posted at one time. Else it is asked to
-  /// have so many entries, and nobody takes completions out of it, so that it overflows.
+  /// 0: its completion queue has room for everything that can be posted at the same time. Otherwise
+  /// it is to have this many entries, and completions are never taken from it, so that it
+  /// overflows.
   std::uint32_t completion_depth = 0;
 };
 /// Destroys it; a connection still up ends abortively.
@@ -253,8 +253,8 @@ inline constexpr const char* bind_window = "bind_window";
 inline constexpr const char* receive = "receive";  ///< only in completions
 }  // namespace operation
 
-/// Takes back a command that has not been answered. It is then answered with result "cancelled",
-/// unless it was done already.
+/// Withdraws a command that has not been answered. It is then answered with outcome "cancelled",
+/// unless it was already done.
 struct Cancel {
   std::uint64_t command = 0;
 };
@@ -298,12 +298,12 @@ struct Reply {
   std::optional<std::string> state;
 };
 
-/// A connection request came to a listener.
+/// A connection request arrived at a listener.
 struct ConnectRequestEvent {
   Handle listener = 0;
   Handle request = 0;  ///< chosen by the agent
   Octets private_data;
-  /// As the API shows them to the consumer (already seen from our side).
+  /// As the API reports them to the consumer (already from our side).
   std::optional<int> ird, ord;
 };
 struct EstablishedEvent {
@@ -343,8 +343,8 @@ struct AsynchronousEvent {
   std::string kind;
   std::string detail;
 };
-/// Not from the agent: the transport to it broke or it sent what is no message (the case is in
-/// error), or the IUT's code died (the case fails).
+/// Not from the agent: the transport to it broke or it sent something that is not a message (the
+/// case is in error), or the IUT's code crashed (the case fails).
 struct GoneEvent {
   enum class Why { transport_lost, bad_protocol, crashed, hung } why = Why::transport_lost;
   std::string detail;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// When a worker counts as hung: it is silent for too long, or it takes too long in all, however
-// alive it is.
+// When a worker counts as hung: it sends nothing for too long, or it takes too long altogether,
+// even if it sends `alive`.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace suite::jobs {
 
-/// For a worker to start, and its agent with it: one on a slow host, say, through ssh.
+/// The time for a worker to start together with its agent, on a slow host, say, through ssh.
 constexpr auto time_to_start = std::chrono::seconds(60);
 
 class HangLimit {
@@ -22,9 +22,9 @@ class HangLimit {
   HangLimit(const HangLimit&) = delete;
   HangLimit& operator=(const HangLimit&) = delete;
 
-  /// From now on it may be silent for so long, and take so long in all.
+  /// From here on it may be silent for this long, and take this long altogether.
   void set(std::chrono::nanoseconds silence, std::chrono::nanoseconds total);
-  /// A sign of life: it may be silent as long again.
+  /// The worker has sent something: it may be silent as long again.
   void alive();
   /// There is nothing to wait for.
   void lift();

@@ -11,8 +11,8 @@
 
 namespace suite::jobs {
 
-/// On the pipe: the line and a newline; with an attachment, its size in octets and a space in front
-/// of the line, and the octets as they are after the newline.
+/// On the pipe: the line and a newline; with an attachment, its size in octets and a space before
+/// the line, and the octets unchanged after the newline.
 struct Message {
   std::string line;
   std::string attachment;
@@ -23,7 +23,7 @@ struct Message {
   }
 };
 
-/// Cuts what a pipe delivers into messages.
+/// Cuts the octets from a pipe into messages.
 class MessageReader {
  public:
   void append(std::string_view text) { buffer_.append(text); }

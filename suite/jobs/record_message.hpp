@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A record as a message between a run and its workers: JSON by its table, with the octets that it
-// holds attached, since much of them would be slow as text.
+// A record as a message between a run and its workers: JSON by its table, with its octets attached,
+// since many octets would be slow as text.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ template <typename Record>
   return message;
 }
 
-/// Nothing: it is no such record.
+/// Nothing: it is not such a record.
 template <typename Record>
 [[nodiscard]] std::optional<Record> from_message(const Message& message) {
   const auto json = base::record::Json::parse(message.line, nullptr, false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A live capture, from which the frames of a case are cut by connection, or all those of a cell
-// taken, as soon as all that passed so far has been seen.
+// A live capture, from which the frames of a case are cut by connection, or all frames of a cell
+// are taken, as soon as everything sent so far has been captured.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace suite::jobs {
 
 class RunCapture {
  public:
-  /// Which frames wait until they are taken, and so many octets of them at most.
+  /// Which frames are kept until they are taken, and the most octets of them.
   struct Keep {
-    /// TCP by connection, of which the oldest frames are given up where there are too many; or every
-    /// frame, of which the latest are.
+    /// TCP frames by connection, of which the oldest are dropped if there are too many; or every
+    /// frame, of which the latest are dropped.
     bool by_connection = true;
     std::size_t capacity = std::size_t{512} << 20;
   };
@@ -36,8 +36,8 @@ class RunCapture {
   RunCapture(const RunCapture&) = delete;
   RunCapture& operator=(const RunCapture&) = delete;
 
-  /// Calls back once every frame that passed before now has been seen (true), or when that did not
-  /// happen in time (false).
+  /// Calls back once every frame sent before this call has been captured (true), or when that did
+  /// not happen in time (false).
   void when_seen(std::function<void(bool)> callback);
   [[nodiscard]] std::vector<dissectors::capture::Frame> take(
       std::span<const dissectors::capture::Flow> connections, std::uint64_t since) {
@@ -46,18 +46,18 @@ class RunCapture {
   [[nodiscard]] std::vector<dissectors::capture::Frame> take_all(std::uint64_t since) {
     return splitter_.take_all(since);
   }
-  /// Where every frame is kept: those that passed so far, in their order.
+  /// If every frame is kept: the frames so far, in their order.
   [[nodiscard]] std::vector<dissectors::capture::Frame> take_every_frame() {
     return std::exchange(frames_, {});
   }
-  /// No case that began earlier is still to be cut out.
+  /// All cases that began earlier have been cut out.
   void forget_before(std::uint64_t time) { splitter_.forget_before(time); }
 
   [[nodiscard]] dissectors::capture::LinkType link() const { return live_.link(); }
   [[nodiscard]] dissectors::capture::CaptureCounts counts() const { return live_.counts(); }
-  /// Frames that were given up for want of memory.
+  /// Frames that were dropped for lack of memory.
   [[nodiscard]] std::uint64_t given_up() const { return splitter_.given_up() + given_up_; }
-  /// Why the capture ended before its time; empty while it runs.
+  /// Why the capture ended too early; empty while it runs.
   [[nodiscard]] const std::string& broken() const { return broken_; }
 
  private:

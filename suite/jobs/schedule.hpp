@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which job is started next: groups of one configuration one after the other, sentinels and
+// Which job is started next: groups of one configuration one after another, sentinels and
 // repetitions alone, no host in more jobs at once than it allows, and the longest jobs first.
 //
 // Pure: no clock, no process. The same schedule serves a run and a simulation.
@@ -23,19 +23,19 @@ struct Job {
   /// Which case or cell, in the caller's own numbering.
   std::size_t number = 0;
   std::uint32_t attempt = 1;
-  /// Jobs of one group want the IUT configured alike.
+  /// Jobs of one group need the same configuration of the IUT.
   std::size_t group = 0;
   /// Nothing else may run meanwhile.
   bool alone = false;
   /// An expectation says so.
   bool known_to_hang = false;
-  /// The sentinel, asked whether the IUT still answers: no attempt.
+  /// The sentinel, run to see whether the IUT still answers: not an attempt.
   bool probe = false;
-  /// It went unanswered, and others were answered.
+  /// It was not answered, while others were.
   bool once_lost = false;
-  /// The two that it occupies, in the schedule's numbering; nothing: none that is counted.
+  /// The two hosts that it occupies, in the schedule's numbering; nothing: none that is counted.
   std::optional<Hosts> hosts{};
-  /// Seconds that it is likely to take.
+  /// Its likely duration in seconds.
   double length = 1;
 
   bool operator==(const Job&) const = default;
@@ -46,22 +46,23 @@ class Schedule {
   struct Limits {
     /// `capacity[h]`: jobs that host h may be in at once.
     std::vector<int> capacity{};
-    /// Jobs at once.
+    /// The number of jobs at the same time.
     std::size_t slots = std::numeric_limits<std::size_t>::max();
     /// The configuration belongs to the whole IUT, so a group begins only when the one before it
-    /// has ended. Without it the groups only give the order.
+    /// has ended. Otherwise the groups only determine the order.
     bool barrier = false;
   };
-  /// Jobs without hosts start in their order; those with hosts as their hosts have most to do.
+  /// Jobs without hosts start in their order; for those with hosts, hosts with the most work come
+  /// first.
   Schedule(std::vector<Job> jobs, const Limits& limits);
 
-  /// The job that can start now, which then runs; nothing while what runs must end first, or when
-  /// all are started.
+  /// The job that can start now, which is then running; nothing if a running job must end first, or
+  /// when all are started.
   [[nodiscard]] std::optional<Job> next();
   /// A job that next() gave has ended.
   void ended(const Job& job);
 
-  /// Runs this one as soon as it can.
+  /// Runs this one as soon as possible.
   void repeat(const Job& job) { push_front(job); }
   /// Runs these before anything else, one at a time.
   void repeat_alone(const std::vector<Job>& jobs);
@@ -69,15 +70,15 @@ class Schedule {
   void repeat_all(const std::vector<Job>& jobs);
   /// Runs this one when all others have been started.
   void repeat_last(const Job& job);
-  /// Forgets the probe, if it was not started.
+  /// Drops the probe, if it was not started.
   void take_back_probe();
-  /// Forgets what was not started.
+  /// Drops what was not started.
   void give_up();
 
-  /// A host that is away starts no job until it is back; what it is in goes on.
+  /// A host that is away starts no job until it is back; its running jobs continue.
   void set_away(std::size_t host, bool away) { hosts_[host].away = away; }
   [[nodiscard]] std::size_t hosts() const { return hosts_.size(); }
-  /// In no job.
+  /// Whether the host is in no job.
   [[nodiscard]] bool idle(std::size_t host) const {
     return hosts_[host].free == hosts_[host].capacity;
   }
@@ -86,34 +87,34 @@ class Schedule {
   [[nodiscard]] bool done() const { return waiting_ == 0 && running_ == 0; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t running() const { return running_; }
-  /// No order of what still waits ends sooner than this many seconds from now.
+  /// No order of the waiting jobs ends sooner than this many seconds from now.
   [[nodiscard]] double bound() const;
 
  private:
   struct Host {
     int free = 1, capacity = 1;
     bool away = false;
-    /// Of its jobs that wait: how many, and how long they take.
+    /// Its waiting jobs: how many, and how long they take.
     std::size_t waiting = 0;
     double load = 0;
 
     [[nodiscard]] bool can_start() const { return free > 0 && !away; }
     [[nodiscard]] double urgency() const { return load / capacity; }
   };
-  /// The jobs of two hosts that still wait, in `queues` of their section.
+  /// The waiting jobs of two hosts, in `queues` of their section.
   struct Pairing {
     std::size_t partner = 0, queue = 0;
   };
-  /// Jobs of which any may start that finds its hosts free, once those of the section before it
-  /// have been started.
+  /// Jobs of which any may start if its hosts are free, once those of the section before it have
+  /// been started.
   struct Section {
     bool alone = false;
     std::size_t group = 0;
-    /// Of what is repeated when all else has been started.
+    /// Jobs that are repeated when all others have been started.
     bool last = false;
-    /// Those without hosts.
+    /// Jobs without hosts.
     std::deque<Job> in_order{};
-    /// Of each pair of hosts, the longest last.
+    /// For each pair of hosts, the longest job last.
     std::vector<std::vector<Job>> queues{};
     /// By pair, the smaller host first, and by host.
     std::map<Job::Hosts, std::size_t> queue_of{};
@@ -142,7 +143,7 @@ class Schedule {
   std::size_t waiting_ = 0, running_ = 0;
   double load_ = 0, longest_ = 0;
   bool begun_ = false;
-  /// Of what runs.
+  /// About the running jobs.
   bool alone_ = false;
   std::size_t group_ = 0;
 };

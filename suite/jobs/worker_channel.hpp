@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A worker's end of the pipe to its parent: messages come in on standard input, and go out where
-// nothing else that the process prints can get between them.
+// A worker's end of the pipe to its parent: messages come in on standard input, and go out on a
+// descriptor that no other output of the process can reach.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace suite::jobs {
 
 class WorkerChannel {
  public:
-  /// Takes standard output for messages to the parent; what else is printed goes to standard error.
-  /// SIGINT, which reaches the whole process group, is ignored: the parent decides what becomes of
-  /// its workers. To be called first in the process.
+  /// Takes standard output for messages to the parent; other output goes to standard error. SIGINT,
+  /// which reaches the whole process group, is ignored: the parent decides when its workers end. To
+  /// be called first in the process.
   WorkerChannel();
 
   /// The parent's next message; nothing when it has hung up.
   [[nodiscard]] std::optional<Message> next();
-  /// A parent that is gone is noticed by next().
+  /// next() notices when the parent is gone.
   void send(const Message& message);
   /// Where messages go, for a signal handler that sends the last one.
   [[nodiscard]] int output() const { return output_.get(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The worker processes of a run: gives each what the schedule gives, replaces those that die or
-// hang, and says how each attempt ended. What a job is, and what a worker says of it, only the
-// pool's client knows: a case with one IUT, or a cell of a plugfest with two agents.
+// The worker processes of a run: gives each the next job of the schedule, replaces those that crash
+// or hang, and reports how each attempt ended. Only the pool's client knows what a job is, and what
+// a worker's messages mean: a case with one IUT, or a cell of a plugfest with two agents.
 #pragma once
 
 #include <any>
@@ -27,7 +27,7 @@ struct Attempt {
   base::TimePoint start;
   /// Of agent and worker.
   std::string stderr_text;
-  /// Its worker did not survive it, and so reported nothing of what it saw.
+  /// Its worker did not survive it, and so did not report what it saw.
   bool died = false;
 };
 
@@ -47,21 +47,21 @@ struct Alive {};
 struct Dying {
   bool in_iut = false;
 };
-/// The attempt is over; `result` is the client's own.
+/// The attempt is over; the client defines `result`.
 struct Done {
   std::any result;
   std::string stderr_text;
 };
 using WorkerReport = std::variant<Ready, Unreachable, Alive, Dying, Done>;
 
-/// How a worker ended in the midst of an attempt.
+/// How a worker ended during an attempt.
 struct WorkerDeath {
   enum class Cause : std::uint8_t {
     /// It passed a limit of its order, and was ended.
     hung,
     /// Its agent could not be started again.
     unreachable,
-    /// It sent what is no message, and was ended.
+    /// It sent something that is not a message, and was ended.
     broke_protocol,
     /// By itself, or by a signal.
     ended,
@@ -84,7 +84,7 @@ class WorkerPool final : WorkerProcess::Observer {
     /// The first message to worker number `worker`, counted from 0; nothing: it needs none.
     [[nodiscard]] virtual std::optional<Message> setup(std::uint32_t worker) = 0;
     [[nodiscard]] virtual Order order(const Attempt& attempt) = 0;
-    /// Nothing: no worker says that.
+    /// Nothing: it is not a message of a worker.
     [[nodiscard]] virtual std::optional<WorkerReport> read(const Message& message) = 0;
 
     virtual void attempt_started(const Attempt& attempt) = 0;
@@ -93,12 +93,12 @@ class WorkerPool final : WorkerProcess::Observer {
     /// A worker is free, or has ended: time for pump().
     virtual void pool_changed() = 0;
     /// A worker could not start, since its agent could not; `why` in one line. True: the client
-    /// sees to it that the run ends some time, and calls pump().
+    /// makes sure that the run ends at some time, and calls pump().
     [[nodiscard]] virtual bool start_failed(const std::string& why) = 0;
-    /// Workers cannot live: the run cannot go on. One line.
+    /// Workers cannot start: the run cannot continue. One line.
     virtual void pool_lost(const std::string& why) = 0;
-    /// Whether the host that the agents run on can be brought up again if it is down: it is no
-    /// fault of the workers' then that none can start.
+    /// Whether the host of the agents can be brought up again if it is down: then it is not the
+    /// workers' fault that none can start.
     [[nodiscard]] virtual bool host_is_up() { return true; }
   };
   WorkerPool(base::EpollLoop& loop, Schedule& schedule, unsigned workers, Client& client);
@@ -106,17 +106,17 @@ class WorkerPool final : WorkerProcess::Observer {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  /// Starts one worker, so that the IUT says who it is before any case runs.
+  /// Starts one worker, so that the IUT reports what it is before any case runs.
   void open_first_slot() { open_slot(); }
-  /// Gives what can start now to those who are free; starts more of them, up to `most`.
+  /// Gives the jobs that can start to free workers; starts more workers, up to `most`.
   void pump(unsigned most);
   void pump() { pump(workers_); }
-  /// Replaces all workers that are not busy: the IUT's host was started afresh, their agents are
-  /// gone.
+  /// Replaces all idle workers: the IUT's host was restarted, and their agents are gone.
   void renew();
   /// The attempts that run now.
   [[nodiscard]] std::vector<const Attempt*> running() const;
-  /// Ends all workers, at once or after a farewell to their agents; what runs has no outcome then.
+  /// Ends all workers, either immediately or after they have ended their agents; running attempts
+  /// then have no outcome.
   void dismiss(bool at_once);
 
  private:

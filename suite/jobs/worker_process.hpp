@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The parent's end of a worker: starts it, reads its messages, and notices its death.
+// The parent's end of a worker: starts it, reads its messages, and notices its end.
 #pragma once
 
 #include <expected>
@@ -23,7 +23,7 @@ class WorkerProcess {
   class Observer {
    public:
     virtual ~Observer() = default;
-    /// False: it is none that a worker sends, and the worker is killed for it.
+    /// False: it is not a message of a worker, and the worker is killed.
     [[nodiscard]] virtual bool message(WorkerProcess& worker, const Message& message) = 0;
     /// Its process has ended; all its messages were delivered.
     virtual void ended(WorkerProcess& worker, base::ExitStatus how) = 0;
@@ -38,15 +38,15 @@ class WorkerProcess {
   void send(const Message& message);
   /// Delivers the messages that have arrived, without waiting for the event loop's turn.
   void read_messages();
-  /// Ends it by SIGABRT, so that it can still say where it was; a worker that goes on is killed
-  /// soon after.
+  /// Ends it by SIGABRT, so that it can still report where it was; a worker that continues is
+  /// killed soon after.
   void abort();
   void kill() { child_.kill(); }
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  /// The end of what it wrote to its stderr since this was last asked.
+  /// The end of what it wrote to its stderr since the last call.
   [[nodiscard]] std::string take_stderr();
-  /// It sent something that is no message of a worker, and was killed for it.
+  /// It sent something that is not a message of a worker, and was killed.
   [[nodiscard]] bool broke_protocol() const { return broke_protocol_; }
 
  private:
@@ -61,7 +61,7 @@ class WorkerProcess {
   iut::ChildProcess child_;
   Observer& observer_;
   MessageReader input_;
-  /// What its end would not take yet.
+  /// Output that its end has not accepted yet.
   std::string output_;
   std::string stderr_;
   bool messages_ended_ = false, stderr_ended_ = false, broke_protocol_ = false;

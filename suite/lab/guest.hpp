@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The QEMU guest with the Linux kernel's soft-iWARP: prepared from Debian's packages, booted,
-// ordered about, watched, booted again.
+// controlled, watched, booted again.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace suite::lab {
 
-/// Where the parts of the guest lie on this host; the defaults are those of the build.
+/// Where the parts of the guest are on this host; the defaults are those of the build.
 struct GuestPaths {
   std::filesystem::path prepare_script;  ///< suite/lab/siw_vm/prepare.sh
   std::filesystem::path daemon;          ///< rnic-guestd
@@ -48,7 +48,7 @@ struct GuestOptions {
 using Progress = std::function<void(std::string_view)>;
 
 /// A guest and its QEMU process. The thread that calls boot() must live as long as the guest: QEMU
-/// dies with it. Not for use by several threads at once.
+/// ends with it. Not for use by several threads at the same time.
 class Guest {
  public:
   explicit Guest(GuestOptions options);
@@ -59,17 +59,17 @@ class Guest {
   /// Downloads, compiles and packs what is not in the cache yet. The first time needs the package
   /// archive and half a minute.
   [[nodiscard]] std::expected<void, std::string> prepare(const Progress& progress = {});
-  /// Takes what another guest of the same options has prepared.
+  /// Uses what another guest with the same options has prepared.
   void prepare_as(const Guest& other);
 
   /// Starts QEMU on the tap device of a Lab and waits until the guest answers. Prepares first if
-  /// that was not done. Also boots anew after the guest has died or was shut down.
+  /// that was not done. Also boots again after the guest has crashed or was shut down.
   [[nodiscard]] std::expected<void, std::string> boot(
       int tap, std::chrono::milliseconds time_limit = boot_time);
-  /// boot() in two steps, for who has other things to do meanwhile: this starts QEMU ...
+  /// boot() in two steps, for callers with other things to do in the meantime: this starts QEMU ...
   [[nodiscard]] std::expected<void, std::string> start(int tap);
   /// ... and this, when answer_descriptor() is readable or the time is up, waits for the rest of
-  /// the guest's answer. Whatever is not alive then is ended.
+  /// the guest's answer. A guest that is not alive then is ended.
   [[nodiscard]] std::expected<void, std::string> await_boot(
       std::chrono::milliseconds time_limit = boot_time);
   [[nodiscard]] int answer_descriptor() const;
@@ -77,7 +77,7 @@ class Guest {
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();
-  /// Waits for its end, for so long at most; whether it came.
+  /// Waits this long at most for its end; returns whether it came.
   [[nodiscard]] bool dies_within(std::chrono::milliseconds time_limit);
   /// Why it is not alive, for people; empty while it is.
   [[nodiscard]] std::string obituary();
@@ -89,20 +89,20 @@ class Guest {
 
   /// The unix socket of agent channel n, the same after each boot.
   [[nodiscard]] std::string agent_channel(unsigned n) const;
-  /// What to run on this host so that `argv` runs in the guest
-  /// with our stdio: an agent's command line.
+  /// The command on this host that runs `argv` in the guest with our stdio: an agent's command
+  /// line.
   [[nodiscard]] std::vector<std::string> agent_command(unsigned n,
                                                        const std::vector<std::string>& argv) const;
 
-  /// How many lines of console output there were so far, over all boots.
+  /// The number of lines of console output so far, over all boots.
   [[nodiscard]] std::uint64_t log_position() const;
-  /// The console's lines from a position on, as far as they are still held (the last 20 000).
+  /// The console's lines from a position on, as far as they are still kept (the last 20 000).
   [[nodiscard]] std::string log_since(std::uint64_t position) const;
-  /// Waits until everything that the guest's kernel has logged
-  /// so far has arrived; false: it did not.
+  /// Waits until everything that the guest's kernel has logged so far has arrived; false: it did
+  /// not.
   bool flush_log(std::chrono::milliseconds time_limit = std::chrono::seconds(5));
 
-  /// Powers the guest off, or ends QEMU where that takes longer than the limit.
+  /// Powers the guest off, or ends QEMU if that takes longer than the limit.
   void shutdown(std::chrono::milliseconds time_limit = std::chrono::seconds(3));
 
   [[nodiscard]] const std::string& kernel_release() const { return release_; }
@@ -127,8 +127,8 @@ class Guest {
   std::unique_ptr<Running> running_;
 };
 
-/// Whether a guest really runs with /dev/kvm here:
-/// boots the kernel alone, for at most `time_limit`.
+/// Whether a guest actually runs with /dev/kvm here: boots only the kernel, for at most
+/// `time_limit`.
 [[nodiscard]] bool kvm_works(const std::filesystem::path& kernel,
                              std::chrono::milliseconds time_limit = std::chrono::seconds(6));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Private network namespaces of a run: two hosts on one wire, with nothing between them that
-// re-cuts TCP segments.
+// Private network namespaces of a run: two hosts on one link, with nothing between them that
+// changes TCP segments.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class Privilege { root, user_namespace };
 
 /// Moves this process into network and mount namespaces of its own; without root, into a user
 /// namespace in which it has the rights that a lab needs. Must be called while the process has one
-/// thread. Everything made in there dies with the processes that hold it. The error is one line
-/// that says what the system forbids and what may be done about it.
+/// thread. Everything made in them disappears with the processes that hold them. The error is one
+/// line that says what the system forbids and what to do about it.
 [[nodiscard]] std::expected<Privilege, std::string> enter_private_namespaces();
 
 /// One end of the wire. Addresses are literals without prefix length.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What came from the IUT on one connection: startup frames, whole RDMAP messages, nonsense,
-// endings. Plain values.
+// What arrived from the IUT on one connection: startup frames, whole RDMAP messages, malformed
+// octets, endings. Plain values.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ struct ReceivedFrame {
   wire::MpaFrame frame() const&& = delete;
 };
 
-/// An RDMAP message, put together from its segments.
+/// An RDMAP message, reassembled from its segments.
 struct Message {
   bool tagged = false;
   /// Of its first segment, if `tagged`.
@@ -32,9 +32,9 @@ struct Message {
   wire::UntaggedHeader untagged_header;
   /// RDMAP header and ULP payload, all segments.
   Octets payload;
-  /// The ULPDUs as they came.
+  /// The ULPDUs as received.
   std::vector<Octets> segments;
-  /// A Terminate or the end of the connection came in place of the rest, which is lawful.
+  /// A Terminate or the end of the connection came instead of the rest, which is lawful.
   bool cut_off = false;
 
   [[nodiscard]] wire::RdmapControl rdmap() const {
@@ -47,18 +47,19 @@ struct Message {
   }
   [[nodiscard]] std::uint32_t stag() const { return tagged_header.stag.value(); }
   [[nodiscard]] std::uint64_t tagged_offset() const { return tagged_header.tagged_offset.value(); }
-  /// The contents of a Terminate, if it is one, as its sender means them: a fault of its layout is the
-  /// judge's to report, once, and the headers are here as far as they are there. It refers to `payload`.
+  /// The contents of a Terminate, if it is one, as its sender means them: the judge reports a fault
+  /// of its layout, once, and the headers are here as far as they are present. It refers to
+  /// `payload`.
   [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
   std::optional<wire::Terminate> terminate() const&& = delete;
-  /// It is a Terminate, and its octets are laid out as its control bits say.
+  /// It is a Terminate, and its layout is the one that its control bits say.
   [[nodiscard]] bool is_terminate_as_specified() const;
   /// The fields of a Read Request, if it is one of the right length.
   [[nodiscard]] std::optional<ReadRequestFields> read_request() const;
   [[nodiscard]] std::optional<AtomicRequestFields> atomic_request() const;
 };
 
-/// Octets that are no frame, FPDU or segment, and why.
+/// Octets that are not a frame, FPDU or segment, and why.
 struct Malformed {
   std::string what;
   Octets octets;
@@ -67,11 +68,11 @@ struct Malformed {
 struct PeerClosed {
   bool mid_fpdu = false;
 };
-/// The connection ended otherwise: by a reset, or it was refused.
+/// The connection ended in another way: by a reset, or it was refused.
 struct Broken {
   rnic::llp::Ending ending = rnic::llp::Ending::reset;
 };
-/// Nothing came while we waited.
+/// Nothing arrived while we waited.
 struct Nothing {
   std::chrono::nanoseconds waited{};
 };

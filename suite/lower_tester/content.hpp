@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Contents for transfers: octets and sizes drawn from a fixed seed, alike on every machine, and
-// told apart by a digest.
+// Contents for transfers: octets and sizes drawn from a fixed seed, the same on every machine, and
+// compared by a digest.
 #pragma once
 
 #include <random>

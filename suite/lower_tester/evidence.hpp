@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the tester's peers leave of a case: the decoded exchange, and the octets of each connection.
+// What the tester's peers record of a case: the decoded exchange, and the octets of each
+// connection.
 #pragma once
 
 #include <set>
@@ -23,9 +24,10 @@ using results::StreamPlace;
 struct Evidence {
   std::vector<Step> exchange;
   std::vector<ConnectionRecord> connections;
-  /// A connection with the IUT was asked for and did not come up.
+  /// A connection with the IUT was attempted and did not come up.
   bool connect_failed = false;
-  /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them came.
+  /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them
+  /// arrived.
   std::set<std::string_view> judged;
   /// The tester has sent an RDMA Read Request.
   bool asked_to_read = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What may come from the IUT: a list of admissible outcomes, each with the judgement that it earns.
-// Whatever is not in it fails.
+// What the IUT may send: a list of admissible outcomes, each with its judgement. Anything that is
+// not in it fails.
 //
 //   terminate(cause::ddp_tagged_invalid_stag)            one outcome
 //   message(Opcode::send) | advisory(fin())              several, the first that matches decides
@@ -26,14 +26,14 @@ class Expected {
   Expected(std::string text, std::function<bool(const Arrival&)> matches)
       : alternatives_{{std::move(text), Judgement::pass, std::move(matches)}} {}
 
-  /// The judgement of what came: that of the first alternative that matches, else fail.
+  /// The judgement of an arrival: that of the first alternative that matches, else fail.
   [[nodiscard]] Judgement judge(const Arrival& arrival) const;
   [[nodiscard]] std::vector<std::string> admissible() const;
-  /// Whether it is enough that nothing comes,
-  /// so that one has to wait no longer than a quiet window.
+  /// Whether the absence of any arrival is enough, so that one need not wait longer than a quiet
+  /// window.
   [[nodiscard]] bool accepts_silence() const;
 
-  /// Every lawful outcome of it is judged so.
+  /// The same with this judgement for every lawful outcome.
   [[nodiscard]] Expected judged(Judgement judgement) const;
   [[nodiscard]] friend Expected operator|(Expected first, const Expected& second) {
     first.alternatives_.insert(first.alternatives_.end(), second.alternatives_.begin(),
@@ -45,11 +45,11 @@ class Expected {
   std::vector<Alternative> alternatives_;
 };
 
-/// Lawful, yet worth telling; with `--strict` a failure.
+/// Lawful, but worth reporting; with `--strict` a failure.
 [[nodiscard]] inline Expected advisory(const Expected& expected) {
   return expected.judged(Judgement::advisory);
 }
-/// It proves nothing either way.
+/// It proves neither pass nor fail.
 [[nodiscard]] inline Expected inconclusive(const Expected& expected) {
   return expected.judged(Judgement::inconclusive);
 }
@@ -83,7 +83,7 @@ class Expected {
 [[nodiscard]] Expected connection_reset();
 /// FIN or reset.
 [[nodiscard]] Expected torn_down();
-/// Nothing comes within the quiet window.
+/// Nothing arrives within the quiet window.
 [[nodiscard]] Expected silence();
 
 }  // namespace suite::lower_tester

@@ -36,7 +36,7 @@ namespace {
 
 void append(Octets& out, wire::Bytes more) { out.insert(out.end(), more.begin(), more.end()); }
 
-/// A changed copy: what every `with_...` is.
+/// A changed copy: the pattern of every `with_...`.
 template <typename T, typename Change>
 T changed(const T& value, Change change) {
   T copy = value;
@@ -126,7 +126,7 @@ StartupFrame mpa_reply() {
 }
 
 StartupFrame mpa_reply_to(const wire::MpaFrame& request) {
-  // Revision 0 is that of no RFC, whoever asks with it: the tester's own frames conform.
+  // No RFC defines revision 0, even if the Request has it: the tester's own frames conform.
   StartupFrame reply = mpa_reply().with_revision(std::max<std::uint8_t>(request.revision, 1));
   const auto asked = request.enhanced();
   if (!asked) return reply;
@@ -166,8 +166,8 @@ Octets encode(const Fpdu& fpdu, const Framing& framing) {
   const bool in_use =
       fpdu.crc == CrcChoice::as_negotiated ? framing.crc : fpdu.crc != CrcChoice::zero;
   if (in_use) {
-    // The CRC field is the last four octets, and what stands before them is what it covers (RFC
-    // 5044 section 4.4).
+    // The CRC field is the last four octets, and covers what comes before it (RFC 5044 section
+    // 4.4).
     const auto covered = wire::Bytes(out).first(out.size() - wire::fpdu_crc_size);
     std::ranges::copy(wire::crc32c_trailer(covered), out.end() - wire::fpdu_crc_size);
     if (fpdu.crc == CrcChoice::wrong) out.back() ^= std::byte{1};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a scripted peer sends: startup frames, RDMAP messages and FPDUs, right by default and wrong
-// wherever a case says so.
+// where a case says so.
 //
-// Every builder gives a lawful value; every `with_...` changes one thing of it. What depends on the
-// connection (MSN, CRC, Markers, segment size) is filled in by the Peer when it sends, unless it
-// was said here.
+// Every builder returns a lawful value; every `with_...` changes one thing in it. What depends on
+// the connection (MSN, CRC, Markers, segment size) is filled in by the Peer when it sends, unless
+// it is given here.
 #pragma once
 
 #include <functional>
@@ -23,12 +23,12 @@ namespace suite::lower_tester {
 namespace wire = rnic::wire;
 using base::Octets;
 
-/// `size` octets in which every place differs from its neighbours,
-/// so that a shifted or repeated copy shows.
+/// `size` octets in which every octet differs from its neighbours, so that a shifted or repeated
+/// copy shows.
 [[nodiscard]] Octets payload(std::size_t size, std::uint8_t seed = 1);
 [[nodiscard]] Octets octets(std::string_view text);
 [[nodiscard]] Octets octets(std::initializer_list<int> values);
-/// `length` octets of `all`, from `from` on.
+/// `length` octets of `all`, starting at `from`.
 [[nodiscard]] Octets part_of(const Octets& all, std::size_t from, std::size_t length);
 
 // ---------------------------------------------------------------- MPA startup
@@ -42,7 +42,7 @@ struct StartupFrame {
   std::optional<wire::EnhancedWords::Values> enhanced;
   /// The ULP's.
   Octets private_data;
-  /// Where it shall not count what follows.
+  /// A value that does not count what follows.
   std::optional<std::uint16_t> pd_length;
 
   [[nodiscard]] StartupFrame with_key(std::string_view sixteen_octets) const;
@@ -65,8 +65,8 @@ struct StartupFrame {
 /// Revision 1, CRC wanted, no Markers, no private data.
 [[nodiscard]] StartupFrame mpa_request();
 [[nodiscard]] StartupFrame mpa_reply();
-/// The reply that accepts `request` as it asks: its revision and S; A echoed, all offered RTR kinds
-/// taken, its ORD as our IRD and the other way round.
+/// The Reply that accepts `request` as it asks: its revision and S; A echoed, all offered RTR kinds
+/// accepted, its ORD as our IRD and vice versa.
 [[nodiscard]] StartupFrame mpa_reply_to(const wire::MpaFrame& request);
 
 // ---------------------------------------------------------------- FPDUs
@@ -80,18 +80,18 @@ enum class CrcChoice : std::uint8_t {
   zero,
 };
 
-/// One FPDU with everything open. Its ULPDU is sent as it is.
+/// One FPDU of which every part can be set. Its ULPDU is sent unchanged.
 struct Fpdu {
   Octets ulpdu;
   CrcChoice crc = CrcChoice::as_negotiated;
-  /// In place of the ULPDU's length.
+  /// Instead of the ULPDU's length.
   std::optional<std::uint16_t> length_field{};
-  /// In place of the 0 to 3 zero octets.
+  /// Instead of the 0 to 3 zero octets.
   std::optional<Octets> pad{};
   /// Changes the octets of the FPDU before the CRC is computed over them (Markers in place, CRC
   /// field last) ...
   std::function<void(wire::MutableBytes)> change_before_crc{};
-  /// ... and after it, as noise on the way would.
+  /// ... and after it, as noise on the path would.
   std::function<void(wire::MutableBytes)> change_after_crc{};
 
   [[nodiscard]] Fpdu with_crc(CrcChoice choice) const;

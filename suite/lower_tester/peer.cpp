@@ -21,10 +21,10 @@ namespace {
 
 constexpr auto cut_timeout = std::chrono::seconds(1);
 constexpr auto cut_look_again = std::chrono::milliseconds(1);
-// Octets of a provocation that are told.
+// The number of octets of a provocation that are shown.
 constexpr std::size_t provocation_hex = 8;
 
-/// Whether its receiver cannot but take it for an FPDU: where CRCs are in use, the CRC fits.
+/// Whether its receiver must accept it as an FPDU: if CRCs are in use, the CRC is right.
 bool is_intact(const Fpdu& fpdu, const Framing& framing) {
   const bool right = fpdu.crc == CrcChoice::as_negotiated || fpdu.crc == CrcChoice::right;
   return !framing.crc || (right && !fpdu.change_after_crc);
@@ -35,7 +35,7 @@ bool is_plain(const Fpdu& fpdu) {
          !fpdu.change_before_crc && !fpdu.change_after_crc;
 }
 
-/// The first run of octets from `at` on that differ: where it begins, and where it has ended.
+/// The first run of different octets at or after `at`: its beginning and end.
 std::pair<std::size_t, std::size_t> differing(wire::Bytes sent, wire::Bytes right, std::size_t at) {
   while (at < sent.size() && sent[at] == right[at]) ++at;
   std::size_t end = at;
@@ -43,8 +43,8 @@ std::pair<std::size_t, std::size_t> differing(wire::Bytes sent, wire::Bytes righ
   return {at, end};
 }
 
-/// What the case has made wrong in an FPDU, as the notation writes faults: where its octets are not
-/// those of a right FPDU with the same ULPDU.
+/// What the case has made wrong in an FPDU, in the notation for faults: the octets that differ from
+/// those of a right FPDU with the same ULPDU:
 /// ` ! octets 36 to 39: d0 6c e1 8f in place of 8f e1 6c d0`
 std::string provocation(wire::Bytes sent, const Fpdu& fpdu, const Framing& framing) {
   if (is_plain(fpdu)) return {};
@@ -155,14 +155,14 @@ void Peer::inject(std::int64_t offset, wire::Bytes octets) {
                 fmt::format("{} octets out of turn, {:+} from the next", octets.size(), offset),
                 wire::hex(octets));
   if (!connection().inject(offset, octets))
-    context_.on_inconclusive("a segment out of turn did not leave");
+    context_.on_inconclusive("a segment out of turn was not sent");
 }
 
-/// Hands one segment to the LLP, waiting for room where there is none.
+/// Passes one segment to the LLP, and waits for room if there is none.
 bool Peer::push(wire::Bytes octets) {
   mark(Mark::Kind::data, Direction::to_iut, octets);
   if (std::exchange(lose_next_, false)) {
-    context_.note(Direction::to_iut, "lost on its way at first");
+    context_.note(Direction::to_iut, "lost on the path at first");
     if (connection().send_lost(octets)) return true;
     context_.on_inconclusive("a segment could not be lost");
     return false;
@@ -180,8 +180,8 @@ bool Peer::push(wire::Bytes octets) {
   return false;
 }
 
-/// A cut counts only if that many segments left:
-/// the kernel may have joined what waited for its window.
+/// A cut counts only if that many segments were sent: the kernel may have joined what waited for
+/// its window.
 void Peer::verify_cut(std::uint64_t segments_before, std::size_t wanted) {
   const TimePoint deadline = std::min(context_.deadline, context_.loop.now() + cut_timeout);
   const auto acknowledged = [this] { return !can_send() || connection().unacknowledged() == 0; };

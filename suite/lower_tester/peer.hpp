@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The scripted peer: one connection to the IUT, on which everything sent is under control and
-// everything received is kept.
+// The scripted peer: one connection to the IUT, on which everything that is sent is under control
+// and everything received is kept.
 #pragma once
 
 #include <deque>
@@ -12,7 +12,7 @@
 
 namespace suite::lower_tester {
 
-/// Where IUTs connect to: a listening port of the tester.
+/// A listening port of the tester, to which IUTs connect.
 class Acceptor final : public rnic::llp::Listener::Observer {
  public:
   Acceptor(Context& context, base::Family family);
@@ -43,23 +43,23 @@ class Peer final : public WireEnd {
   /// `cut` counts from the first octet of the FPDU (of all of them in the list).
   void send(const Outgoing& message, const Cut& cut) { send(prepare(message), cut); }
   void send(const Fpdu& fpdu, const Cut& cut = Cut::whole());
-  /// All in one TCP segment, as far as its size allows, or cut otherwise.
+  /// All in one TCP segment, as far as its size allows, or cut in another way.
   void send(const std::vector<Fpdu>& fpdus, const Cut& cut = Cut::whole());
-  /// Octets as they are: of a startup frame, of an FPDU that means_to_send() has described, or of what
-  /// the IUT cannot read.
+  /// Sends octets unchanged: those of a startup frame, of an FPDU that means_to_send() has
+  /// described, or octets that the IUT cannot decode.
   void send_octets(wire::Bytes octets, const Cut& cut = Cut::whole());
-  /// The FPDUs that send(message) would send. The MSN is taken.
+  /// The FPDUs that send(message) would send. The MSN is used up.
   [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message);
 
-  // -- as a network would disturb it, where can_disturb() says so --
+  // -- disturbances as by a network, if can_disturb() allows them --
   [[nodiscard]] bool can_disturb() { return connection().can_disturb(); }
-  /// The TCP segment that is sent next is lost on its way; TCP repeats it by itself.
+  /// The next TCP segment is lost on the path; TCP repeats it by itself.
   void lose_next() { lose_next_ = true; }
-  /// A segment out of turn: octets that begin `offset` behind all that was sent so far. What it
-  /// brings too early has to be sent in turn as well.
+  /// A segment out of turn: octets that begin `offset` after all that was sent so far. What it
+  /// sends too early must be sent in turn as well.
   void inject(std::int64_t offset, wire::Bytes octets);
 
-  // -- what it knows --
+  // -- state --
   /// CRC and Markers in use towards the IUT; a case may change them.
   [[nodiscard]] Framing& sending() { return sending_; }
   [[nodiscard]] std::uint32_t& next_msn(std::uint32_t queue) {

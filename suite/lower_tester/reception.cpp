@@ -69,7 +69,7 @@ bool Reception::parse_fpdu() {
   if (!size || buffer_.size() < *size) return false;
   const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
   if (!parsed) {
-    // Behind a bad CRC or Marker no length can be trusted.
+    // After a bad CRC or Marker no length can be trusted.
     const wire::Bytes crc = wire::Bytes(buffer_).first(*size).last(wire::fpdu_crc_size);
     give_up(parsed.error() == wire::FpduError::bad_marker
                 ? "an FPDU with a Marker that does not point to its beginning"
@@ -95,7 +95,7 @@ bool Reception::parse_fpdu() {
 
 namespace {
 
-/// `next`: the offset at which the message goes on.
+/// `next`: the offset at which the message continues.
 bool belongs_to(const Message& message, const wire::Segment& segment, std::uint64_t next) {
   if (message.tagged != segment.tagged) return false;
   if (segment.tagged)
@@ -103,7 +103,8 @@ bool belongs_to(const Message& message, const wire::Segment& segment, std::uint6
            message.stag() == segment.tagged_header.stag.value();
   const wire::UntaggedHeader& header = segment.untagged_header;
   if (message.queue() != header.queue_number.value()) return false;
-  // A segment that goes on where the last one ended is the same message's, though its MSN be wrong.
+  // A segment that continues where the last one ended belongs to the same message, even if its MSN
+  // is wrong.
   const bool goes_on = next > 0 && header.message_offset.value() == next &&
                        header.rdmap == message.untagged_header.rdmap;
   return message.msn() == header.message_sequence_number.value() || goes_on;
@@ -133,7 +134,7 @@ void Reception::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
 }
 
 void Reception::finish(End end) {
-  // Another order of segments is lawful though discouraged (RFC 5041 section 5.3).
+  // Another order of segments is lawful, although discouraged (RFC 5041 section 5.3).
   std::ranges::stable_sort(pieces_, {}, &Piece::offset);
   for (const Piece& piece : pieces_)
     current_->payload.insert(current_->payload.end(), piece.data.begin(), piece.data.end());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Octets from the IUT to arrivals: startup frame, FPDUs with or without Markers and CRC, messages.
-// Its own reading of the protocol, made of the codecs alone, so that a fault of the reference
-// stream cannot agree with itself. It judges nothing: that is the analyzer's.
+// Turns octets from the IUT into arrivals: startup frame, FPDUs with or without Markers and CRC,
+// messages. It decodes the protocol with the codecs alone, so that a fault of the reference stream
+// cannot hide itself. The analyzer judges; this does not.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@ namespace suite::lower_tester {
 
 class Reception {
  public:
-  /// Who hears of what comes, in order.
+  /// Receives what arrives, in order.
   class Listener {
    public:
     virtual ~Listener() = default;
-    /// The startup frame. FPDUs are looked for only once start_fpdus() was called, here or later.
+    /// The startup frame. FPDUs are expected only after start_fpdus() was called, here or later.
     virtual void on_frame(const ReceivedFrame& frame) = 0;
     /// The ULPDU of each FPDU whose CRC and length are right, before the message that it may
     /// complete.
@@ -32,10 +32,10 @@ class Reception {
 
   void take(wire::Bytes octets);
   void start_fpdus(bool crc, bool markers);
-  /// Nothing more will come for now: what is left of an FPDU is malformed, and a message without
-  /// its last segment is given out as it is, cut off if the connection was closed.
+  /// Nothing more will arrive for now: the rest of an FPDU is malformed, and a message without its
+  /// last segment is reported as it is, cut off if the connection was closed.
   void examine_rest(bool closed = false);
-  /// Octets are there that belong to no complete frame or FPDU.
+  /// There are octets that belong to no complete frame or FPDU.
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }
 
  private:

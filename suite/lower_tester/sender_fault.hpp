@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the judge of all that the IUT sends found wrong.
+// A fault that the judge found in what the IUT sent.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What every sender must do whatever the case is about: the analyzer as the judge of all that the
-// IUT sends on one connection.
+// What every sender must do whatever the case is about: the analyzer as the judge of everything
+// that the IUT sends on one connection.
 #pragma once
 
 #include <array>
@@ -22,11 +22,11 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   /// `role`: of the tester in MPA startup.
   SenderJudge(dissectors::analyzer::Role role, Report report);
 
-  /// The tester's startup frame, as it means it: octets that no RFC allows are its own affair.
+  /// The tester's startup frame, as the tester means it: it may have octets that no RFC allows.
   void sent_frame(wire::MpaFrameKind kind, wire::Bytes octets);
-  /// The ULPDU of an FPDU of the tester's, which the IUT must take for one if it is `intact`.
+  /// The ULPDU of an FPDU of the tester, which the IUT must accept as one if it is `intact`.
   void sent_fpdu(wire::Bytes ulpdu, bool intact);
-  /// Octets of the tester's of which nobody says what they mean.
+  /// Octets of the tester without a description.
   void sent_undescribed();
   /// `emss`: of the connection, now.
   void received(wire::Bytes octets, std::size_t emss);
@@ -34,9 +34,9 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   // -- the end of what the IUT sends --
   void closed();
   void reset();
-  /// The tester has waited in vain: what is there is all there will be.
+  /// The tester's wait has ended: nothing more will arrive.
   void nothing_more_comes();
-  /// What could not be decided before something followed is decided. Nothing is judged any more.
+  /// Decides what could not be decided before something followed. Nothing is judged after this.
   void finish();
   /// After finish(): the rules that were evaluated on what the IUT sent.
   [[nodiscard]] const std::vector<rules::RuleId>& judged_rules() const { return judged_rules_; }
@@ -54,7 +54,7 @@ class SenderJudge final : private dissectors::analyzer::Sink {
               const dissectors::analyzer::JudgedChecks& checks) override;
   [[nodiscard]] bool wants_summaries() const override { return false; }
 
-  /// A place after all that went by so far.
+  /// A place after everything exchanged so far.
   [[nodiscard]] dissectors::analyzer::Place next_place(dissectors::analyzer::Direction direction,
                                                        std::size_t length);
   void passed(const dissectors::analyzer::Place& place, wire::Bytes octets);
@@ -64,8 +64,8 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   dissectors::analyzer::Shared shared_;
   dissectors::analyzer::StreamJudge judge_;
   std::array<std::uint64_t, 2> octets_{};  ///< so far, by direction
-  std::uint32_t events_ = 0;               ///< numbered in place of frames
-  /// What came last of the IUT, for a fault to show.
+  std::uint32_t events_ = 0;               ///< numbered instead of frames
+  /// The place of the IUT's last octets, to be shown with a fault.
   dissectors::analyzer::Place latest_;
   std::string latest_hex_;
   std::vector<rules::RuleId> judged_rules_;

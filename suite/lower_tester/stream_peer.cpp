@@ -34,7 +34,7 @@ class StreamPeer::Outbound final : public Reception::Listener {
     peer_.sent_frame();
     start();
   }
-  /// Both frames are known. CRCs may be wrong on purpose, so nobody looks.
+  /// Both frames are known. CRCs may be wrong on purpose, so they are not checked.
   void start() {
     if (peer_.in_rdma_mode()) reception_.start_fpdus(false, peer_.sending_.markers);
   }
@@ -99,7 +99,7 @@ void StreamPeer::pump() {
   take_events();
 }
 
-/// Sends each FPDU in a TCP segment of its own. True if anything left.
+/// Sends each FPDU in a TCP segment of its own. True if anything was sent.
 bool StreamPeer::write_out() {
   if (blocked_ || holds_back_ || !can_send()) return false;
   std::vector<wire::Bytes> list;
@@ -156,7 +156,7 @@ void StreamPeer::hold_back(bool on) {
   if (!on) pump();
 }
 
-// ---------------------------------------------------------------- news of the stream
+// ---------------------------------------------------------------- events of the stream
 
 void StreamPeer::take_events() {
   while (auto event = stream_->next_event()) take(*event);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The peer that speaks for itself: a whole RDMA stream on one connection to the IUT, conforming
-// except for the deviations that it is told.
+// A peer that acts by itself: a whole RDMA stream on one connection to the IUT, conforming except
+// for the deviations that it is given.
 //
-// It answers what the IUT asks of it and carries out the work that a case posts. Whatever the IUT
-// sends is kept and judged as on every connection, by the tester's own reading of the octets.
+// It answers the IUT's requests and executes the work that a case posts. What the IUT sends is kept
+// and judged as on every connection, by the tester's own decoding of the octets.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct StreamPeerTerms {
   /// The role is the connection's.
   rnic::stream::Config config;
   std::vector<Deviation> deviations;
-  /// Of each of our receive buffers.
+  /// The size of each of our receive buffers.
   std::size_t receive_size = std::size_t{256} * 1024;
 };
 
@@ -35,19 +35,19 @@ class StreamPeer final : public WireEnd {
   StreamPeer(Context& context, StreamPeerTerms terms);
   ~StreamPeer() override;
 
-  /// From now on it is (not) wrong in this way. What was posted
-  /// before has left by then, as far as it may.
+  /// From here on it is (or is not) wrong in this way. Work posted before has been sent by then, as
+  /// far as it may.
   void deviate(Deviation deviation, bool on = true);
 
-  /// From now on nothing leaves it, whatever is posted or has to be answered, though it goes on
-  /// taking what comes. Turned off, all that has gathered leaves.
+  /// From here on it sends nothing, whatever is posted or has to be answered, but still receives.
+  /// When this is turned off, everything that has gathered is sent.
   void hold_back(bool on = true);
 
   // -- the state of the stream --
-  /// Waits until startup is over. Otherwise, why it did not come up.
+  /// Waits until startup is over. The error: why the stream did not come up.
   [[nodiscard]] std::expected<void, std::string> await_established();
   [[nodiscard]] bool can_transfer() const;
-  /// How the stream ended as it sees it, in one line; empty while it goes on.
+  /// How the stream ended, as seen from here, in one line; empty while it continues.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   [[nodiscard]] const std::optional<wire::TerminateCause>& terminated_by_iut() const {
     return terminated_by_iut_;
@@ -61,7 +61,7 @@ class StreamPeer final : public WireEnd {
   }
   [[nodiscard]] const TesterMemory& memory() const { return memory_; }
 
-  // -- work; each returns at once, with the number of the work --
+  // -- work; each call returns at once, with the number of the work --
   struct SendOptions {
     bool solicited = false;
     std::optional<std::uint32_t> invalidate{};
@@ -70,7 +70,7 @@ class StreamPeer final : public WireEnd {
   std::uint64_t send(Octets data) { return send(std::move(data), SendOptions{}); }
   std::uint64_t send(Octets data, const SendOptions& options);
   std::uint64_t write(Octets data, std::uint32_t stag, std::uint64_t offset);
-  /// Reads into `sink`, from `at` on.
+  /// Reads into `sink` at `at`.
   std::uint64_t read(const TesterBuffer& sink, std::uint32_t length, std::uint32_t stag,
                      std::uint64_t offset, std::uint64_t at = 0);
   std::uint64_t fetch_add(std::uint32_t stag, std::uint64_t offset, std::uint64_t addend);
@@ -78,7 +78,7 @@ class StreamPeer final : public WireEnd {
                              std::uint64_t swap);
   std::uint64_t immediate(const Octets& eight, bool solicited = false);
 
-  // -- what becomes of it --
+  // -- its results --
   /// The end of this work, or nothing by the deadline.
   [[nodiscard]] std::optional<rnic::stream::WorkDone> done(std::uint64_t work);
   struct Received {
@@ -92,7 +92,7 @@ class StreamPeer final : public WireEnd {
 
  private:
   using Stream = rnic::stream::Stream;
-  /// Reads what our stream sends, for the exchange and the rules.
+  /// Decodes what our stream sends, for the exchange and the rules.
   class Outbound;
 
   void on_opened() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where the TCP segments of something sent shall end. Peer::send_octets() carries it out, one push of
-// the connection for each segment (over TCP a sendmsg() with MSG_EOR), and verifies what left.
+// Where the TCP segments of what is sent are to end. Peer::send_octets() does it with one push of
+// the connection for each segment (over TCP a sendmsg() with MSG_EOR), and verifies what was sent.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@ namespace suite::lower_tester {
 
 class Cut {
  public:
-  /// As the LLP likes: one write, cut only where it exceeds the EMSS.
+  /// As the LLP decides: one write, cut only where it exceeds the EMSS.
   [[nodiscard]] static Cut whole() { return Cut(0, {}); }
   [[nodiscard]] static Cut every(std::size_t octets) { return Cut(octets, {}); }
   [[nodiscard]] static Cut single_octets() { return every(1); }
-  /// Segments end before these offsets, which grow.
+  /// Segments end before these offsets, which ascend.
   [[nodiscard]] static Cut at(std::vector<std::size_t> offsets) {
     return Cut(0, std::move(offsets));
   }

@@ -7,7 +7,7 @@ using rnic::stream::MemoryFault;
 
 namespace {
 
-// STags and offsets of the tester look like nothing that an IUT would choose, and offsets do not
+// STags and offsets of the tester differ from any that an IUT would choose, and offsets do not
 // begin on a page.
 constexpr std::uint32_t first_stag = 0x7E570100;
 constexpr std::uint32_t stag_step = 0x101;

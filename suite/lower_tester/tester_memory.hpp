@@ -23,9 +23,9 @@ class TesterMemory final : public rnic::stream::Memory {
  public:
   explicit TesterMemory(std::size_t receive_size) : receive_size_(receive_size) {}
 
-  /// It stays where it is as long as this object lives.
+  /// Its octets keep their address as long as this object lives.
   [[nodiscard]] TesterBuffer& add(Octets contents);
-  /// The octets of a receive that a message of `length` octets has filled; they are given away.
+  /// The octets of a receive that a message of `length` octets has filled, moved out.
   [[nodiscard]] Octets take_received(std::uint64_t work_id, std::size_t length);
   /// The peer has invalidated it.
   [[nodiscard]] bool is_invalidated(std::uint32_t stag) const {

@@ -140,7 +140,7 @@ std::size_t WireEnd::max_ulpdu() const {
   return wire::mulpdu(connection_->emss(), sending_.markers);
 }
 
-/// Both frames are known: what each asked for holds from the next octet on (RFC 5044 section 7.1).
+/// Both frames are known: the terms of each apply from the next octet on (RFC 5044 section 7.1).
 void WireEnd::begin_rdma_mode() {
   if (in_rdma_mode_) return;
   const wire::MpaFlags theirs = received_frame_->frame().flags;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The tester's end of one connection to the IUT, whoever speaks on it: everything that comes is
+// The tester's end of one connection to the IUT, whatever speaks on it: everything that arrives is
 // kept, decoded and judged by what every sender must do.
 #pragma once
 
@@ -22,13 +22,13 @@ struct Context {
   rnic::llp::Network& network;
   Evidence evidence;
   base::TimePoint start{};
-  /// Of the case: no wait goes on beyond it.
+  /// The deadline of the case: no wait is longer.
   base::TimePoint deadline{};
   /// A rule broken by what the IUT sent.
   std::function<void(const SenderFault&)> on_fault;
-  /// Why what was sent is not what the case wanted, e.g. a cut that did not reach the wire.
+  /// Why what was sent is not what the case wanted, e.g. a cut that was not made on the wire.
   std::function<void(std::string)> on_inconclusive;
-  /// Whether the IUT is known to be gone, so that what has not come will not come; may be empty.
+  /// Whether the IUT is known to be gone, so that nothing more will arrive; may be empty.
   std::function<bool()> is_abandoned{};
 
   [[nodiscard]] Offset now() const { return loop.now() - start; }
@@ -37,7 +37,7 @@ struct Context {
 
 class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Listener {
  public:
-  /// The tester's own.
+  /// The role of the tester.
   enum class MpaRole : std::uint8_t { initiator, responder };
 
   WireEnd(const WireEnd&) = delete;
@@ -48,7 +48,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   // -- opening --
   /// Connects to the IUT as MPA initiator. The error says why there is no connection.
   [[nodiscard]] std::expected<void, std::string> connect(const base::Address& iut);
-  /// Takes a connection that the IUT made, as MPA responder.
+  /// Takes over a connection that the IUT made, as MPA responder.
   void adopt(std::unique_ptr<rnic::llp::Connection> connection);
   /// There is a connection, and neither side has ended it.
   [[nodiscard]] bool is_open() const {
@@ -63,20 +63,20 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   void reset();
 
   // -- receiving --
-  /// The next thing that came or comes by the deadline; `Nothing` if none.
+  /// The next arrival by the deadline; `Nothing` if there is none.
   [[nodiscard]] Arrival next(base::TimePoint deadline);
-  /// What next() gave is the next thing again.
+  /// Makes the result of next() the next arrival again.
   void put_back(Arrival arrival) { arrivals_.push_front(std::move(arrival)); }
-  /// What next() will yield first, if it is there already.
+  /// What next() will return first, if it has already arrived.
   [[nodiscard]] const Arrival* front() const {
     return arrivals_.empty() ? nullptr : &arrivals_.front();
   }
-  /// Forgets what came and nobody took.
+  /// Discards arrivals that were not taken.
   void skip_arrivals() { arrivals_.clear(); }
   void pause_receiving(bool paused) { connection_->pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) { connection_->set_receive_buffer(octets); }
 
-  // -- what it knows --
+  // -- state --
   /// The longest ULPDU that we send.
   [[nodiscard]] std::size_t max_ulpdu() const;
   [[nodiscard]] const std::optional<ReceivedFrame>& received_frame() const {
@@ -89,11 +89,11 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   [[nodiscard]] bool within_message() const { return within_message_; }
   /// The ULPDU of an FPDU whose octets the case sends itself.
   void means_to_send(wire::Bytes ulpdu);
-  /// The case sends octets of which nobody has said what they mean: part of an FPDU, say. The IUT may
-  /// blame a segment that it finds in them.
+  /// The case sends octets without describing them: part of an FPDU, say. The IUT may report a
+  /// segment that it finds in them.
   void means_nothing_readable();
   [[nodiscard]] bool described() const { return described_; }
-  /// What the IUT has sent is judged as far as it goes; what comes later is not.
+  /// Judges what the IUT has sent as far as it goes; later octets are not judged.
   void finish_judging();
   [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
 
@@ -107,14 +107,14 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   }
   [[nodiscard]] bool iut_closed() const { return iut_closed_; }
   [[nodiscard]] bool is_broken() const { return broken_; }
-  /// Our startup frame is about to leave, and has left.
+  /// Our startup frame is about to be sent, and has been sent.
   void sending_frame(wire::Bytes octets);
   void sent_frame();
-  /// `intact`: the IUT must take it for an FPDU.
+  /// `intact`: the IUT must accept it as an FPDU.
   void sent_fpdu(wire::Bytes ulpdu, bool intact);
 
-  /// For whoever speaks: the connection is there; octets came and are kept already; the IUT's FIN
-  /// came; the connection broke.
+  /// For derived classes: the connection is established; octets have arrived and are already kept;
+  /// the IUT's FIN has arrived; the connection broke.
   virtual void on_opened() {}
   virtual void on_octets(wire::Bytes) {}
   virtual void on_iut_closed() {}

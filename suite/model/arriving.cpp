@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5044 section 8: what MPA makes of an FPDU, and how the ends of the connection arrive.
+// RFC 5044 section 8: what MPA does with an FPDU, and how the ends of the connection arrive.
 #include "suite/model/arriving.hpp"
 
 namespace suite::model {
@@ -8,7 +8,7 @@ namespace {
 
 void take_segment(const Taking& taking, const SentSegment& sent) {
   const Stream& stream = taking.before.streams[taking.stream];
-  // RFC 5044 section 7.1: with CRCs off the field means nothing.
+  // RFC 5044 section 7.1: with CRCs off the field has no meaning.
   if (sent.crc_wrong && stream.terms.crc)
     return refuse(taking, taking.before, fault::bad_crc, sent);
   State opened = taking.before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What comes to the IUT, and each state that it may lead to.
+// What arrives at the IUT, and each state that it may lead to.
 #pragma once
 
 #include "suite/model/coverage.hpp"
@@ -7,11 +7,11 @@
 
 namespace suite::model {
 
-/// Adds to `after` each state that may follow when `stream` takes what was sent to it.
+/// Adds to `after` each state that may follow when `stream` receives what was sent to it.
 void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage& coverage,
             States& after);
 
-// -- the parts of it, by kind of segment --
+// -- its parts, by kind of segment --
 struct Taking {
   const State& before;
   std::size_t stream;
@@ -20,7 +20,7 @@ struct Taking {
 };
 void arrive_untagged(const Taking& taking, const wire::Segment& segment);
 void arrive_tagged(const Taking& taking, const wire::Segment& segment);
-/// An error: the stream ends, or the LLP drops what came where it may.
+/// An error: the stream ends, or the LLP drops what arrived, where it may.
 void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent);
 
 }  // namespace suite::model

@@ -71,7 +71,7 @@ void apply(State& state, const iut::Disconnect& command, const iut::Reply&) {
 template <typename Other>
 void apply(State&, const Other&, const iut::Reply&) {}
 
-/// A Read that has not left will not leave: the peer, which has closed, could not answer it.
+/// A Read that has not been sent will not be sent: the peer, which has closed, could not answer it.
 bool is_void(const Stream& stream, const Work& work) {
   return stream.peer_closed && work.is_read() && !work.sent;
 }
@@ -101,12 +101,13 @@ Work* next_to_leave(Stream& stream) {
 
 namespace {
 
-/// Its turn has come: all before it has left, and a fence is kept (RFC 5040 section 5.5).
+/// Its turn has come: everything before it has been sent, and a fence is kept (RFC 5040 section
+/// 5.5).
 bool is_next(const Stream& stream, const Work& work) {
   for (const Work& each : stream.work) {
     if (&each == &work) break;
     if (is_to_leave(stream, each)) return false;
-    // Nobody waits for Responses that can come no more.
+    // Responses that can no longer arrive are not awaited.
     const bool is_open = each.is_read() && !each.done && !stream.peer_closed;
     if (work.command.fence && is_open) return false;
   }
@@ -121,7 +122,7 @@ bool may_leave(const Stream& stream, const Work& work) {
 }
 
 bool has_to_leave(const Stream& stream, const Work& work) {
-  // docs/disputes.md D56: a source may hold everything but Reads back until Reads are answered.
+  // docs/disputes.md D56: a source may hold back everything except Reads until Reads are answered.
   return may_leave(stream, work) && (work.is_read() || stream.open_reads() == 0);
 }
 
@@ -132,7 +133,7 @@ bool may_be_done(const Stream& stream, const Work& work) {
 
 void run_local_work(State& state, std::size_t index) {
   Stream& stream = state.streams[index];
-  // What is posted to a stream that has ended is flushed.
+  // Work that is posted to a stream that has ended is flushed.
   if (!stream.goes_on()) return;
   while (Work* work = next_to_leave(stream)) {
     if (!work->is_local() || !is_next(stream, *work)) return;

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the consumer of the IUT asks for, and what becomes of its send queue (RFC 5040 section 5.5).
+// What the consumer of the IUT requests, and what happens to its send queue (RFC 5040 section 5.5).
 #pragma once
 
 #include "suite/model/state.hpp"
 
 namespace suite::model {
 
-/// The command has been carried out, as the reply says.
+/// The command has been executed, as the reply says.
 void perform(State& state, const iut::Command& command, const iut::Reply& reply);
 
-/// Work that needs nothing of the wire is done as soon as its turn has come.
+/// Work that needs nothing on the wire is done as soon as its turn has come.
 void run_local_work(State& state, std::size_t stream);
 
-/// Whether the message of the first work that has not left may leave now: a fence is kept, and no
-/// more Reads are open than the ORD allows.
+/// Whether the message of the first unsent work may be sent now: a fence is kept, and no more Reads
+/// are open than the ORD allows.
 [[nodiscard]] bool may_leave(const Stream& stream, const Work& work);
-/// Whether it also has to: nothing that the RFCs let it wait for is left.
+/// Whether it also must be sent: the RFCs let it wait for nothing else.
 [[nodiscard]] bool has_to_leave(const Stream& stream, const Work& work);
-/// It is done, or was before the connection was lost, which nobody has seen.
+/// It is done, or was before the connection was lost, which cannot be seen.
 [[nodiscard]] bool may_be_done(const Stream& stream, const Work& work);
-/// The first work that has not left.
+/// The first work that has not been sent.
 [[nodiscard]] const Work* next_to_leave(const Stream& stream);
 [[nodiscard]] Work* next_to_leave(Stream& stream);
 

@@ -17,7 +17,7 @@ void Faults::add(const Fault& fault) {
     found_ = true;
     return;
   }
-  // One check that may be reported by any cause leaves the cause open.
+  // A check that may be reported with any cause leaves the cause open.
   if (all_.causes.empty() || fault.causes.empty())
     all_.causes.clear();
   else
@@ -61,7 +61,7 @@ const Fault untagged_version{
     "a DDP version that is not 1",
     {cause::ddp_untagged_invalid_version},
     {"ddp.terminate.untagged-invalid-version", "rdmap.error.ddp-fields-validated"}};
-// A queue that there is not has no buffer either (D54).
+// A queue that does not exist has no buffer either (D54).
 const Fault unknown_queue{"a queue number that is not valid",
                           {cause::ddp_untagged_invalid_queue, cause::ddp_untagged_no_buffer},
                           {"ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn"}};
@@ -85,12 +85,12 @@ const Fault too_long{"a segment that ends beyond the buffer",
 const Fault tagged_stag{"an STag that is not valid",
                         {cause::ddp_tagged_invalid_stag},
                         {"ddp.tagged.check-stag-valid", "ddp.terminate.tagged-invalid-stag"}};
-// docs/disputes.md: implementations call the STag of another domain invalid.
+// docs/disputes.md: implementations report the STag of another domain as invalid.
 const Fault tagged_association{
     "an STag of another domain or stream",
     {cause::ddp_tagged_stag_not_associated, cause::ddp_tagged_invalid_stag},
     {"ddp.terminate.tagged-stag-not-associated", "sec.stag.pd-isolation"}};
-// No code of DDP is about access rights (docs/disputes.md D3).
+// DDP has no code for access rights (docs/disputes.md D3).
 const Fault tagged_rights{
     "an STag that does not grant remote writing",
     {cause::ddp_tagged_invalid_stag, cause::rdmap_access_rights},
@@ -103,7 +103,7 @@ const Fault tagged_end{"an end beyond the buffer",
                        {"ddp.tagged.check-end-in-range", "ddp.terminate.tagged-base-or-bounds",
                         "sec.buffer.octet-granular-check", "ddp.security.octet-level-bounds",
                         "sec.buffer.no-access-outside-bounds"}};
-// A range that wraps is out of bounds as well (docs/disputes.md D15).
+// A range that wraps is also out of bounds (docs/disputes.md D15).
 const Fault tagged_wrap{"an end beyond 2^64",
                         {cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
                         {"ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap"}};
@@ -115,7 +115,7 @@ const Fault rdmap_version{"an RDMAP version that is not 1",
 const Fault opcode{"an opcode that no RFC defines",
                    {cause::rdmap_unexpected_opcode},
                    {"rdmap.error.opcode-validated", "rdmap.terminate.code-unexpected-opcode"}};
-// The opcode is wrong there, or the queue for it (docs/disputes.md D55).
+// The opcode is wrong on that queue, or the queue is wrong for it (docs/disputes.md D55).
 const Fault opcode_on_queue{
     "an opcode that is not of its queue",
     {cause::rdmap_unexpected_opcode, cause::ddp_untagged_invalid_queue},
@@ -150,16 +150,16 @@ const Fault read_wrap{"a source that ends beyond 2^64",
                       {cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
                       {"rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap"}};
 
-// Neither RFC 5040 nor RFC 5041 names the code of these.
+// Neither RFC 5040 nor RFC 5041 lays down the code for these.
 const Fault too_many_reads{"more Read Requests than the IRD",
                            {},
                            {"rdmap.resources.inbound-limit-kept", "sec.reads.excess-ends-stream"}};
 const Fault request_length{
-    "an RDMA header of another length than its own", {}, {"rdmap.read.invalid-request-surfaced"}};
+    "an RDMA header of the wrong length", {}, {"rdmap.read.invalid-request-surfaced"}};
 const Fault unasked_response{
-    "a Read Response that nobody asked for", {}, {"rdmap.read.invalid-response-surfaced"}};
+    "a Read Response that was not requested", {}, {"rdmap.read.invalid-response-surfaced"}};
 const Fault response_elsewhere{
-    "a Read Response to another place than asked for",
+    "a Read Response to another place than requested",
     {},
     {"rdmap.read.response-validated-by-sink", "rdmap.read.invalid-response-surfaced"}};
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What can be wrong with a segment that comes in: the rules that have it checked, and the Terminates
-// that may report it (RFC 5044 section 8, RFC 5041 section 7, RFC 5040 sections 4.8 and 7).
+// What can be wrong with a segment that arrives: the rules by which it is checked, and the
+// Terminates that may report it (RFC 5044 section 8, RFC 5041 section 7, RFC 5040 sections 4.8 and
+// 7).
 #pragma once
 
 #include <initializer_list>
@@ -16,10 +17,10 @@ namespace wire = rnic::wire;
 
 struct Fault {
   const char* what = "";
-  /// The causes that a Terminate may give; empty: any that is registered.
+  /// The causes that a Terminate may state; empty: any registered one.
   std::vector<wire::TerminateCause> causes;
   std::vector<RuleId> rules;
-  /// The LLP may drop what came, so that nothing follows from it (docs/disputes.md D8, D9).
+  /// The LLP may drop the segment, so that nothing follows from it (docs/disputes.md D8, D9).
   bool may_be_dropped = false;
 
   bool operator==(const Fault& other) const {
@@ -34,7 +35,7 @@ class Faults {
   void add(const Fault& fault);
   [[nodiscard]] bool any() const { return found_; }
   [[nodiscard]] const Fault& all() const { return all_; }
-  /// Rules that the kind of message adds.
+  /// Adds the rules that concern the kind of message.
   void concern(std::initializer_list<RuleId> rules) { all_.rules.insert(all_.rules.end(), rules); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the model finds: the IUT did what no admissible state allows, or did not do what all of them
-// ask for.
+// demand.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +13,9 @@ namespace suite::model {
 
 using rules::RuleId;
 
-/// Why one state does not explain what was seen.
+/// Why a state does not explain what was seen.
 struct Contradiction {
-  /// The rules that what was seen breaks, the most specific one first.
+  /// The rules that the observation breaks, the most specific one first.
   std::vector<RuleId> rules;
   std::string admissible;
 };
@@ -24,7 +24,7 @@ struct Finding {
   std::vector<RuleId> rules;
   std::string admissible;
   std::string came;
-  /// Lawful, yet against a SHOULD, or lawful by one reading alone (docs/disputes.md).
+  /// Lawful, but against a SHOULD, or lawful by one reading only (docs/disputes.md).
   bool advisory = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The memory of the IUT as the model knows it: what its STags open to whom, and the octets behind
-// them (RFC 5040 section 7.2, RFC 5041 section 7.1, RFC 5042 section 2).
+// The memory of the IUT as the model knows it: who may access what through its STags, and its
+// octets (RFC 5040 section 7.2, RFC 5041 section 7.1, RFC 5042 section 2).
 #pragma once
 
 #include <cstdint>
@@ -38,12 +38,12 @@ struct Region {
   std::uint64_t base = 0;
   iut::Access access;
   Contents contents;
-  /// Its STag opens it: registered and not invalidated.
+  /// Its STag can be used: registered and not invalidated.
   bool valid = true;
   bool registered = true;
   /// Bit n: stream n has written to it or read from it.
   std::uint32_t users = 0;
-  /// What it holds is not known (RFC 5040 section 5.5: a buffer under way is indeterminate).
+  /// Its contents are not known (RFC 5040 section 5.5: a buffer in use is indeterminate).
   bool indeterminate = false;
 
   [[nodiscard]] std::uint64_t length() const { return contents.octets().size(); }
@@ -63,8 +63,8 @@ struct Memory {
   [[nodiscard]] Region* find(iut::Handle handle);
   [[nodiscard]] const Region* find(iut::Handle handle) const;
   [[nodiscard]] Region* of_stag(std::uint32_t stag);
-  /// Adds the checks that the range fails (RFC 5041 section 7.1; of a Read's source RFC 5040 section
-  /// 7.2). `length` is not 0: nothing is asked of an empty range (RFC 5041 section 5.2).
+  /// Adds the checks that the range fails (RFC 5041 section 7.1; for a Read's source RFC 5040
+  /// section 7.2). `length` is not 0: an empty range is not checked (RFC 5041 section 5.2).
   void check(std::uint32_t stag, std::uint64_t offset, std::uint64_t length, Use use,
              const Accessor& by, Faults& faults);
   bool operator==(const Memory&) const = default;

@@ -10,7 +10,7 @@ namespace suite::model {
 
 namespace {
 
-/// A state, and how much of each list it has taken.
+/// A state, and how much of each list it has processed.
 struct Node {
   State state;
   std::vector<std::size_t> taken;
@@ -23,7 +23,7 @@ void add_new(States& states, State state) {
   if (std::ranges::find(states, state) == states.end()) states.push_back(std::move(state));
 }
 
-/// A segment that waited for a receive is taken once there is one (docs/disputes.md D9).
+/// A segment that waited for a receive is processed once there is one (docs/disputes.md D9).
 void take_held(const State& state, Coverage& coverage, States& after) {
   for (std::size_t i = 0; i < state.streams.size(); ++i) {
     const Stream& stream = state.streams[i];
@@ -42,7 +42,7 @@ void take_held(const State& state, Coverage& coverage, States& after) {
   }
 }
 
-/// What is seen of a stream in error is seen because the error was not found, or not for what it is.
+/// What is seen of a stream in error is explained by an error that was not found, or not correctly.
 Explained blame(const Stream& stream, Explained explained) {
   if (explained) return explained;
   std::vector<RuleId>& rules = explained.error().rules;
@@ -70,8 +70,8 @@ void Model::command(const iut::Command& command, const iut::Reply& reply) {
 
 void Model::sent(std::size_t stream, Sent sent) { sent_[stream].push_back(std::move(sent)); }
 
-/// What was done since the IUT settled last, in every order that keeps that of each list: a list is a
-/// connection, or the consumer, and nothing ties one to another.
+/// What was done since the IUT last settled, in every order that keeps the order within each list:
+/// a list is a connection or the consumer, and there is no order between lists.
 void Model::take_inputs() {
   const auto is_empty = [](const auto& list) { return list.empty(); };
   if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
@@ -114,8 +114,8 @@ void Model::take_inputs() {
     for (std::size_t i = 0; i < state.streams.size(); ++i) run_local_work(state, i);
 }
 
-/// Keeps the states that explain what was seen. The first one is that of the simplest reading: it
-/// names the rule where none is left.
+/// Keeps the states that explain what was seen. The first state has the simplest reading: it names
+/// the rule if none is left.
 template <typename Explain>
 std::optional<Finding> Model::filter(const Explain& explain, const std::string& came) {
   take_inputs();
@@ -183,7 +183,7 @@ std::optional<Finding> Model::settled(const std::vector<bool>& acknowledged) {
           if (auto owes = owes_nothing(state, i, acknowledged[i]); !owes) return owes;
         return {};
       },
-      "nothing of the kind");
+      "nothing like that");
 }
 
 }  // namespace suite::model

@@ -15,7 +15,7 @@ std::unexpected<Contradiction> owed(std::vector<RuleId> rules, std::string admis
   return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
 }
 
-/// The rules by which the stream takes what came last go first.
+/// The rules by which the stream must accept its last input come first.
 std::vector<RuleId> with_oddities(const Stream& stream, std::initializer_list<RuleId> rules) {
   std::vector<RuleId> all = stream.taken_by;
   all.insert(all.end(), rules);
@@ -68,7 +68,7 @@ Explained owes_no_end(const Stream& stream) {
     return {};
   if (stream.phase == Phase::refusing && !ended && !stream.terminate_seen)
     return owed(stream.fault.rules, text_of(stream.fault) + ", or the end of the connection");
-  // Who has sent a Terminate may wait for the peer's FIN (RFC 5040 section 6.2.1).
+  // An IUT that has sent a Terminate may wait for the peer's FIN (RFC 5040 section 6.2.1).
   if (stream.phase == Phase::refusing && !ended && stream.peer_closed)
     return owed({"rdmap.error.streams-terminated", "rdmap.stream.connection-torn-down"},
                 "the end of the connection");
@@ -89,7 +89,7 @@ Explained owes_no_end(const Stream& stream) {
   return {};
 }
 
-/// RFC 5041 section 6.2, RFC 5040 sections 5.4 and 7.1: what the consumer has to hear.
+/// RFC 5041 section 6.2, RFC 5040 sections 5.4 and 7.1: what must be reported to the consumer.
 Explained owes_no_word(const Stream& stream) {
   const bool told = stream.disconnected || stream.error_reported;
   if (stream.phase == Phase::refusing && stream.terminate_seen && !told)
@@ -105,7 +105,7 @@ Explained owes_no_word(const Stream& stream) {
                                   : RuleId("mpa.close.graceful-close-indicated"),
                  "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated"},
                 "the end of the connection reported");
-  // Of unsignaled work nobody hears once it is done.
+  // Unsignaled work that succeeds is not reported.
   const auto unreported = std::ranges::find_if(stream.work, [&](const Work& work) {
     return work.command.signaled || !may_be_done(stream, work);
   });
@@ -135,7 +135,7 @@ Explained owes_nothing(const State& state, std::size_t index, bool acknowledged)
     if (auto done = owes_no_work(stream); !done) return done;
     return {};
   }
-  // What came whole before the peer closed its half is delivered (RFC 5041 section 6.2).
+  // What arrived in full before the peer closed its half is delivered (RFC 5041 section 6.2).
   if (stream.phase == Phase::running && !stream.iut_reset)
     if (auto answered = owes_no_answer(stream); !answered && !stream.is_over()) return answered;
   if (auto ended = owes_no_end(stream); !ended) return ended;

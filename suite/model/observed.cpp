@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The ends of the connection, and what the consumer hears (RFC 5041 section 6.2, RFC 5040 sections
-// 5.5 and 6).
+// The ends of the connection, and what the consumer is told (RFC 5041 section 6.2, RFC 5040
+// sections 5.5 and 6).
 #include "suite/model/observed.hpp"
 
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
   return {};
 }
 
-/// RFC 5041 section 5.4: one delivery for each message, in order, when it is whole.
+/// RFC 5041 section 5.4: one delivery for each message, in order, when it is complete.
 Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
   const auto found = std::ranges::find(stream.receives, event.work, &Receive::work);
   if (found == stream.receives.end())
@@ -75,7 +75,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
            "ddp.delivery.at-most-once"},
           "no success: no message has filled it");
     if (stream.goes_on())
-      return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream goes on");
+      return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream continues");
     watch.coverage.took(Transition::receive_flushed);
     stream.receives.pop_front();
     return {};
@@ -100,7 +100,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
   return {};
 }
 
-/// Unsignaled work that is done has no completion; if it was cut off after all, it has.
+/// Unsignaled work that succeeded has no completion; if it was cut off, it has one.
 void pass_over_unsignaled(Stream& stream, iut::WorkId reported) {
   while (!stream.work.empty()) {
     const Work& first = stream.work.front();
@@ -117,12 +117,12 @@ Explained explain_success(Stream& stream, const Work& work) {
                           "rdmap.order.read-responses-delivered-after-ddp",
                           "rdmap.terminate.outstanding-completed-in-error"},
                          "no success: its Response is not complete");
-  // What was handed to a connection that is lost by now may have been done.
+  // Work that was given to a connection that has been lost since may have been done.
   if (!stream.goes_on() && may_leave(stream, work) && stream.phase != Phase::terminated) return {};
   return contradiction({"rdmap.order.completion-after-ddp", "ddp.llp.reliable-or-error",
                         "rdmap.terminate.outstanding-completed-in-error",
                         "ddp.close.requests-refused-after-graceful"},
-                       "no success: it has not left");
+                       "no success: it has not been sent");
 }
 
 /// RFC 5040 section 5.5 rule 12, sections 6.2.1 and 7.
@@ -177,7 +177,7 @@ Explained explain(State& state, std::size_t index, const iut::DisconnectedEvent&
   Stream& stream = state.streams[index];
   if (stream.phase == Phase::open_ended) return {};
   if (stream.goes_on())
-    return contradiction({"ddp.close.not-by-ddp-alone"}, "no end: the stream goes on");
+    return contradiction({"ddp.close.not-by-ddp-alone"}, "no end: the stream continues");
   stream.disconnected = true;
   watch.coverage.took(Transition::end_reported);
   return {};
@@ -188,9 +188,9 @@ Explained explain(State& state, std::size_t index, const iut::AsynchronousEvent&
   Stream& stream = state.streams[index];
   if (stream.phase == Phase::open_ended || !event.kind.starts_with("qp_")) return {};
   if (stream.phase == Phase::running && (stream.peer_closed || stream.closing) && !stream.iut_reset)
-    return contradiction({"ddp.llp.stream-graceful-indication"}, "no error: the end is in order");
+    return contradiction({"ddp.llp.stream-graceful-indication"}, "no error: the end is graceful");
   if (stream.goes_on())
-    return contradiction({"rdmap.error.local-ulp-informed"}, "no error: the stream goes on");
+    return contradiction({"rdmap.error.local-ulp-informed"}, "no error: the stream continues");
   stream.error_reported = true;
   watch.coverage.took(Transition::fault_reported);
   return {};
@@ -208,7 +208,7 @@ Explained explain(const State& state, iut::Handle handle, const Octets& octets) 
                  {"ddp.terminate.later-segments-dropped", "ddp.llp.erroneous-stream-silent"});
   }
   return contradiction(std::move(rules),
-                       fmt::format("region {} as it was written, the octet at {} too", handle,
+                       fmt::format("region {} as it was written, including the octet at {}", handle,
                                    seen - octets.begin()));
 }
 

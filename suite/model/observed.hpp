@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the IUT is seen to do, held against one state: it explains it, and goes on, or it does not.
+// Whether one state explains what the IUT is seen to do; if it does, it is advanced.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@
 
 namespace suite::model {
 
-/// An RDMAP message of the IUT, put together from its segments.
+/// An RDMAP message of the IUT, reassembled from its segments.
 struct SeenMessage {
   wire::Opcode opcode = wire::Opcode::send;
   bool tagged = false;
@@ -17,7 +17,7 @@ struct SeenMessage {
   std::uint64_t offset = 0;
   std::uint32_t ulp_word = 0;
   Octets payload;
-  /// Of a Terminate, where it can be read.
+  /// Of a Terminate, if it can be read.
   std::optional<wire::TerminateCause> cause{};
   /// The stream ended before its last segment.
   bool cut_off = false;
@@ -29,7 +29,7 @@ using SeenOnWire = std::variant<SeenMessage, SeenClose, SeenReset>;
 
 using Explained = std::expected<void, Contradiction>;
 
-/// What explaining may find besides: advisories.
+/// What else explaining may find: advisories.
 struct Watch {
   Coverage& coverage;
   std::vector<Finding>& advisories;
@@ -43,10 +43,10 @@ struct Watch {
                                 const Watch& watch);
 [[nodiscard]] Explained explain(State& state, std::size_t stream, const iut::AsynchronousEvent&,
                                 const Watch& watch);
-/// The part of it that is about messages.
+/// The part of explain() for messages.
 [[nodiscard]] Explained explain_message(State& state, std::size_t stream, const SeenMessage& seen,
                                         const Watch& watch);
-/// What a look at memory by the IUT's own CPU has shown.
+/// Explains what the IUT's own CPU reads in memory.
 [[nodiscard]] Explained explain(const State& state, iut::Handle region, const Octets& octets);
 
 }  // namespace suite::model

@@ -36,7 +36,7 @@ bool is_payload_of(const SeenMessage& seen, const Work& work) {
   return seen.payload == work.payload;
 }
 
-/// RFC 5040 Figures 4 and 5: what is wrong in a message whose turn it is.
+/// RFC 5040 Figures 4 and 5: the faults of a message whose turn it is.
 Explained compare_send(const SeenMessage& seen, const Work& work) {
   const Opcode wanted = opcode_of(work);
   if (seen.opcode != wanted) {
@@ -86,13 +86,13 @@ Explained compare_request(const SeenMessage& seen, Work& work) {
   return {};
 }
 
-/// The octets that a message is about: of a Read Request those that it asks for.
+/// The octets that a message concerns: for a Read Request those that it requests.
 std::uint64_t length_of(const SeenMessage& seen) {
   if (seen.opcode != Opcode::read_request) return seen.payload.size();
   return wire::Reader(seen.payload).read<wire::ReadRequestHeader>().length.value();
 }
 
-/// A later one that is just like what came: then they have changed places.
+/// A later message that matches exactly: then the two were exchanged.
 bool is_later_work(const Stream& stream, const SeenMessage& seen, const Work& next) {
   if (length_of(seen) == next.length()) return false;
   return std::ranges::any_of(stream.work, [&](const Work& each) {
@@ -101,8 +101,8 @@ bool is_later_work(const Stream& stream, const SeenMessage& seen, const Work& ne
   });
 }
 
-/// The work that what came belongs to. A Read that the peer can no longer answer may have left before
-/// that was known, or not at all.
+/// The work to which the message belongs. A Read that the peer can no longer answer may have been
+/// sent before that was known, or not at all.
 Work* work_of(Stream& stream, const SeenMessage& seen) {
   Work* next = next_to_leave(stream);
   if (!stream.peer_closed || seen.opcode != Opcode::read_request) return next;
@@ -126,13 +126,13 @@ bool is_of_kind(Opcode seen, Opcode wanted) {
   return seen == wanted || (is_send(seen) && is_send(wanted));
 }
 
-/// Why the next work may not leave yet.
+/// Why the next work may not be sent yet.
 Contradiction too_early(const Stream& stream, const Work& work) {
   if (!stream.may_send)
     return {{"mpa.startup.responder-silent-before-first-fpdu"}, "nothing before the first FPDU"};
   if (work.command.fence)
     return {{"rdmap.order.read-completes-after-response"},
-            "nothing that is fenced before the Reads ahead of it are answered"};
+            "no fenced work before the Reads ahead of it are answered"};
   return {{"rdmap.resources.outbound-limit-kept"},
           fmt::format("at most {} Reads at a time", stream.terms.ord)};
 }
@@ -145,7 +145,7 @@ Explained explain_work(State& state, std::size_t index, const SeenMessage& seen,
     return contradiction(
         {stream.phase == Phase::terminated ? RuleId("rdmap.terminate.stop-after-receiving")
                                            : RuleId("rdmap.stream.only-rdma-messages")},
-        "no message: nothing is posted that has not left");
+        "no message: all posted work has been sent");
   if (!is_of_kind(seen.opcode, opcode_of(*next)) || is_later_work(stream, seen, *next))
     return contradiction(rules_of_order(seen.opcode), text_of(*next));
   if (!may_leave(stream, *next) && !stream.peer_closed)
@@ -208,18 +208,18 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
 /// RFC 5040 section 5.4 and 7.1.
 Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch& watch) {
   if (stream.phase == Phase::broken || stream.phase == Phase::terminated || stream.closing) {
-    // An error of the consumer's, or of what it left behind, may be reported.
+    // An error of the consumer, or caused by its work, may be reported.
     stream.terminate_seen = true;
     return {};
   }
   if (stream.phase != Phase::refusing) {
     std::vector<RuleId> rules = stream.taken_by;
     rules.insert(rules.end(), {"rdmap.terminate.sent-on-rdmap-error"});
-    return contradiction(std::move(rules), "no Terminate: nothing is wrong");
+    return contradiction(std::move(rules), "no Terminate: there is no error");
   }
   if (!stream.may_send)
     return contradiction({"mpa.startup.responder-validates-first-fpdu"},
-                         "no Terminate before a valid FPDU has come");
+                         "no Terminate before a valid FPDU has arrived");
   if (!seen.cause || !admits(stream.fault, *seen.cause)) {
     std::vector<RuleId> rules = stream.fault.rules;
     rules.insert(rules.end(),

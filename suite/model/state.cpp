@@ -67,7 +67,8 @@ void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, b
 void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   if (octets.empty()) return;
   region.contents.write(offset, octets);
-  // What is sent from a buffer that is written to meanwhile is not determined (RFC 5040 section 5.5).
+  // If a buffer is written while it is being sent, what is sent is not determined (RFC 5040 section
+  // 5.5).
   for (Stream& stream : streams) {
     for (Work& work : stream.work)
       if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;

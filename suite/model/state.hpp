@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One state that the IUT may be in, by all that was done to it and seen of it: plain values.
+// One state that the IUT may be in, after all inputs and observations: plain values.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace suite::model {
 
-/// What startup has settled for a stream.
+/// What startup has negotiated for a stream.
 struct StreamTerms {
   iut::Handle endpoint = 0, domain = 0;
-  /// Reads that the IUT serves, and issues, at a time.
+  /// Reads that the IUT serves, and issues, at the same time.
   std::uint32_t ird = 0, ord = 0;
   /// CRCs are in use: either side asked for them (RFC 5044 section 7.1).
   bool crc = true;
-  /// A Responder sends nothing before the first FPDU has come (RFC 5044 section 7.1.2).
+  /// A Responder sends nothing before the first FPDU has arrived (RFC 5044 section 7.1.2).
   bool responder = true;
 };
 
@@ -44,13 +44,13 @@ struct Work {
   iut::PostWork command;
   /// The source of a Send or Write when it was posted.
   Octets payload;
-  /// The source was written to while the work was under way (docs/disputes.md D52).
+  /// The source was written while the work was in progress (docs/disputes.md D52).
   bool indeterminate = false;
-  /// Seen on the wire, or carried out where nothing goes over the wire.
+  /// Seen on the wire, or executed if it needs nothing on the wire.
   bool sent = false;
-  /// Nothing is left to be done but to report it.
+  /// Only its report is outstanding.
   bool done = false;
-  /// Of a Read: octets that came, and the sink as its Request named it.
+  /// Of a Read: octets that have arrived, and the sink as its Request named it.
   std::uint64_t received = 0;
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
@@ -75,12 +75,12 @@ struct Response {
   bool operator==(const Response&) const = default;
 };
 
-/// The untagged message under way on one queue.
+/// The untagged message in progress on one queue.
 struct Incoming {
   bool open = false;
   wire::Opcode opcode = wire::Opcode::send;
   std::uint32_t ulp_word = 0;
-  /// Of messages that RDMAP itself takes (RFC 5040 sections 5.2 and 5.4).
+  /// Of messages that RDMAP itself processes (RFC 5040 sections 5.2 and 5.4).
   Octets octets;
   bool operator==(const Incoming&) const = default;
 };
@@ -91,11 +91,11 @@ enum class Phase : std::uint8_t {
   refusing,
   /// A segment was dropped, or is held, without being acknowledged (docs/disputes.md D8, D9).
   holding,
-  /// A Terminate came (RFC 5040 section 5.4).
+  /// A Terminate arrived (RFC 5040 section 5.4).
   terminated,
   /// Its consumer ended it abruptly, or the connection was reset.
   broken,
-  /// What came has more readings than the model follows: nothing more is asked of this stream.
+  /// The input has more readings than the model follows: nothing more is demanded of this stream.
   open_ended,
 };
 
@@ -111,9 +111,9 @@ using Sent = std::variant<SentSegment, SentFin, SentReset>;
 struct Stream {
   StreamTerms terms;
   Phase phase = Phase::running;
-  /// Refusing: what it has found.
+  /// Refusing: the error that it has found.
   Fault fault;
-  /// Holding: what came and is not taken yet.
+  /// Holding: what has arrived and is not processed yet.
   std::deque<Sent> held;
   /// It may send (RFC 5044 section 7.1.2).
   bool may_send = false;
@@ -125,16 +125,16 @@ struct Stream {
   std::deque<Work> work;
   std::deque<Response> responses;
 
-  /// The tester has closed its half; the IUT's consumer wants to close.
+  /// The tester has closed its half; the IUT's consumer has asked to close.
   bool peer_closed = false, closing = false;
   // What was seen of the end.
   bool terminate_seen = false, iut_closed = false, iut_reset = false;
   bool disconnected = false, error_reported = false;
-  /// Rules by which what came last has to be taken.
+  /// Rules by which the last input must be accepted.
   std::vector<RuleId> taken_by;
 
   [[nodiscard]] bool is_over() const { return iut_reset || (iut_closed && peer_closed); }
-  /// It goes on: what is due has to come.
+  /// It continues: what is due must come.
   [[nodiscard]] bool goes_on() const {
     return phase == Phase::running && !peer_closed && !closing && !iut_closed && !iut_reset;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Tagged segments that come in: RDMA Writes and Read Responses (RFC 5041 sections 5.2 and 7.1, RFC
+// Tagged segments that arrive: RDMA Writes and Read Responses (RFC 5041 sections 5.2 and 7.1, RFC
 // 5040 sections 5.1, 5.2 and 7.2).
 #include "suite/model/arriving.hpp"
 
@@ -34,7 +34,7 @@ void check_headers(const wire::Segment& segment, Faults& faults) {
   if (segment.rdmap().version() != wire::rdmap_version) faults.add(fault::rdmap_version);
 }
 
-/// The octets of a segment that RDMAP refuses may have been placed by DDP, which knows nothing of it.
+/// DDP may have placed the octets of a segment that RDMAP refuses.
 void leave_open(State& state, const Tagged& segment, const Accessor& by) {
   Faults faults;
   state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
@@ -42,7 +42,7 @@ void leave_open(State& state, const Tagged& segment, const Accessor& by) {
     region->indeterminate = true;
 }
 
-/// Rules by which it has to be taken though it looks odd.
+/// Rules by which it must be accepted although it looks odd.
 void note_oddities(Stream& stream, const wire::Segment& segment) {
   if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
     stream.taken_by.push_back("ddp.header.rsvd-ignored-on-receive");
@@ -62,7 +62,7 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
   taking.after.push_back(std::move(state));
 }
 
-/// RFC 5040 section 5.2: a Response goes where its Request asked for it, in order.
+/// RFC 5040 section 5.2: a Response is placed where its Request asked for it, in order.
 void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {
   Stream& stream = state.streams[taking.stream];
   Work* read = stream.open_read();
@@ -74,7 +74,7 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
     if (!in_place) faults.add(fault::response_elsewhere);
   }
   if (faults.any()) return refuse(taking, std::move(state), faults.all(), SentSegment{});
-  // docs/disputes.md D58: nothing says what becomes of a Response that ends too early or too late.
+  // docs/disputes.md D58: no text says what happens to a Response that ends too early or too late.
   const bool ends = read->received + segment.payload.size() == read->length();
   if (ends != segment.last) stream.phase = Phase::open_ended;
   state.place(read->command.pieces, read->received, segment.payload);
@@ -103,7 +103,7 @@ void arrive_tagged(const Taking& taking, const wire::Segment& segment) {
   State state = taking.before;
   note_oddities(state.streams[taking.stream], segment);
   if (faults.any()) {
-    // RFC 5040 section 4.1: version 0 may be taken as well.
+    // RFC 5040 section 4.1: version 0 may also be accepted.
     if (segment.rdmap().version() == 0) take_version_zero(taking, segment);
     leave_open(state, fields, accessor(taking));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Untagged segments that come in: Sends, Read Requests and Terminates (RFC 5041 sections 5.2 to 5.4
+// Untagged segments that arrive: Sends, Read Requests and Terminates (RFC 5041 sections 5.2 to 5.4
 // and 7.1, RFC 5040 sections 5.2 to 5.4 and 7.2).
 #include <algorithm>
 
@@ -32,7 +32,7 @@ Untagged fields_of(const wire::Segment& segment) {
           segment.ddp().last()};
 }
 
-/// The length of the buffer that the segment goes to; nothing where there is none.
+/// The length of the segment's buffer; nothing if there is none.
 std::optional<std::uint64_t> buffer_of(Stream& stream, std::uint32_t queue) {
   if (queue == send_queue) {
     const Receive* receive = stream.free_receive();
@@ -150,7 +150,7 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
   const std::uint64_t offset = request.source_offset.value();
   Response response{request.sink_stag.value(), request.sink_offset.value(), {}, false};
   if (length == 0) {
-    // Nothing of its source is looked at.
+    // Its source is not checked.
     taking.coverage.took(Transition::nothing_asked);
     stream.taken_by.push_back("rdmap.read.zero-length-not-validated");
     stream.taken_by.push_back("rdmap.read.zero-length-answered");
@@ -172,7 +172,7 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
   State taken = state;
   taken.streams[taking.stream].responses.push_back(std::move(response));
   taking.after.push_back(std::move(taken));
-  // Whether an earlier one is done with by now is not known: at the limit it may be one too many.
+  // Whether an earlier one is done is not known: at the limit this may be one too many.
   if (stream.responses.size() >= stream.terms.ird) {
     faults.add(fault::too_many_reads);
     refuse(taking, state, faults.all(), SentSegment{});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The output folder of a run: the journal that grows verdict by verdict, and the document made of
+// The output folder of a run: the journal that grows verdict by verdict, and the document made from
 // it at the end.
 //
 // results.ndjson is the only thing written while the run goes on, one synced line at a time;
@@ -18,24 +18,24 @@ namespace suite::results {
 
 class Folder {
  public:
-  /// Creates the folder if need be and locks it against a second run. Nothing in it is touched yet;
-  /// one that was created and stays empty is taken back.
+  /// Creates the folder if necessary and locks it against a second run. Nothing in it is changed
+  /// yet; a folder that was created and stays empty is removed again.
   [[nodiscard]] static Result<Folder> open(const std::filesystem::path& path);
   Folder(Folder&& other) noexcept;
   Folder& operator=(Folder&&) = delete;
   ~Folder();
 
-  /// Starts the journal of a new run. A run that is in the folder already is an error: nothing of
+  /// Starts the journal of a new run. A run that is already in the folder is an error: nothing of
   /// it is ever removed.
   [[nodiscard]] Result<void> begin(const RunRecord& run);
-  /// Goes on with the journal of the run that is in the folder, as it was read while this object
-  /// held the lock. Its torn end, if it has one, goes.
+  /// Continues the journal of the run in the folder, as it was read while this object held the
+  /// lock. A torn line at its end is removed.
   [[nodiscard]] Result<void> go_on(const Journal& earlier, const RunRecord& run);
-  /// Appends one attempt. A line that does not fit on the disk is taken back whole.
+  /// Appends one attempt. A line that does not fit on the disk is removed again.
   [[nodiscard]] Result<void> add(const CaseRecord& record);
-  /// Returns when all that was added is on the disk.
+  /// Returns when everything that was added is on the disk.
   [[nodiscard]] Result<void> sync();
-  /// What the journal adds up to by now.
+  /// The document of the journal so far.
   [[nodiscard]] Result<Document> so_far() const;
   /// Ends the journal and writes results.json, under another name first.
   [[nodiscard]] Result<void> end(const Document& document);

@@ -22,7 +22,7 @@ namespace {
 struct Gathered {
   Journal journal;
   bool begun = false, ended = false;
-  /// With what the gate said of them.
+  /// With the result of the gate.
   std::vector<FindingRecord> compared;
 
   void take(JournalLine line) {
@@ -42,12 +42,12 @@ struct Gathered {
   }
 };
 
-// What is wrong with this line; nothing if it was taken.
+// The fault of this line; nothing if it was accepted.
 std::optional<std::string> fault_of(const std::string& text, Gathered& gathered) {
   const Json json = Json::parse(text, nullptr, false);
   JournalLine line;
   if (json.is_discarded() || !json.is_object()) return "this line is not what a run writes";
-  // What a later version adds to the format is ignored.
+  // Additions of a later version of the format are ignored.
   const auto fault = base::record::from_json(json, line, {.refuse_unknown = false});
   if (fault) return fault->text;
   if (!line.run && !line.attempt && !line.end) return "this line is not what a run writes";
@@ -59,7 +59,7 @@ void mark_as_killed(RunRecord& run) {
   run.complete = false;
   run.ending = Ending::killed;
   run.exit_code.reset();
-  run.ending_reason = "the run was killed; what it had judged was collected afterwards";
+  run.ending_reason = "the run was killed; its results were collected afterwards";
   if (run.sessions.empty()) return;
   run.sessions.back().ending = Ending::killed;
   run.sessions.back().ending_reason = "killed";

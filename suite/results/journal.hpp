@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The journal of a run, results.ndjson, as it is read: line by line as verdicts fell, over all the
-// sessions in which the program worked on the run.
+// Reads the journal of a run, results.ndjson, with one line for each verdict, over all sessions in
+// which the program worked on the run.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct Journal {
   std::uint64_t whole = 0;            ///< octets up to the end of the last whole line
 };
 
-/// Reads a journal. A torn end, as a power loss leaves it, is left out; a line in the middle that is
-/// none is an error.
+/// Reads a journal. A torn line at the end, as after a power loss, is left out; an invalid line in
+/// the middle is an error.
 [[nodiscard]] Result<Journal> read_journal(const std::filesystem::path& file);
 
 /// Whether a run of ours is in this folder.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What one attempt at a case comes to: its verdict and all the evidence for it. Plain values, which
-// the case fills, the worker sends, and the record of the run holds.
+// The result of one attempt at a case: its verdict and all the evidence for it. Plain values, which
+// the case fills, the worker sends, and the record of the run contains.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace suite::results {
 
 using base::record::name;
 
-// names_of gives the words of the enumerators in the document, in the order of the enumeration.
+// names_of gives the names of the enumerators in the document, in the order of the enumeration.
 
 enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
 constexpr auto names_of(Verdict) {
@@ -41,7 +41,7 @@ constexpr auto names_of(Direction) { return std::array{"to_iut", "from_iut", "no
 using Offset = std::chrono::nanoseconds;
 
 /// Where what the IUT sent is wrong: on which connection of the case, and how many octets of its
-/// stream stand before it.
+/// stream come before it.
 struct StreamPlace {
   std::size_t connection = 0;
   std::uint64_t offset = 0;
@@ -58,7 +58,7 @@ struct ExpectationRecord {
   Judgement judgement = Judgement::pass;
   Direction direction = Direction::none;
   Offset at{};
-  /// Of a finding of the judge.
+  /// For a finding of the judge.
   std::optional<StreamPlace> place{};
   /// Of the case's pcap, from 1.
   std::optional<std::uint32_t> frame{};
@@ -71,7 +71,7 @@ struct RowOutcome {
   std::string reason;
 };
 
-/// One line of the exchange, as an engineer would tell it.
+/// One line of the exchange, as an engineer would describe it.
 struct Step {
   Offset at{};
   Direction direction = Direction::none;
@@ -81,7 +81,7 @@ struct Step {
   std::optional<std::uint32_t> frame{};
 };
 
-/// What one TCP connection of the lower tester carried, in its own view; a pcap can be made of it.
+/// What one TCP connection of the lower tester carried, as seen there; a pcap can be made from it.
 struct ConnectionRecord {
   struct Mark {
     enum class Kind : std::uint8_t { opened, data, fin, reset } kind = Kind::data;
@@ -97,7 +97,8 @@ constexpr auto names_of(ConnectionRecord::Mark::Kind) {
   return std::array{"opened", "data", "fin", "reset"};
 }
 
-/// Nobody answered, which says nothing of the IUT by itself: its host or the way to it may be gone.
+/// A lack of answers, which by itself shows nothing about the IUT: its host or the connection to it
+/// may be down.
 enum class Silence : std::uint8_t {
   /// The upper tester ended, or its transport did.
   agent_gone,
@@ -125,7 +126,8 @@ struct CaseOutcome {
   std::vector<ConnectionRecord> connections;
   /// In the event loop's time.
   std::chrono::nanoseconds duration{};
-  /// Why this says no more than that nobody answered. Known to the run, and no part of the document.
+  /// Set if the outcome only shows that there was no answer. Known to the run, and not part of the
+  /// document.
   std::optional<Silence> silence{};
 };
 

@@ -67,7 +67,7 @@ Summary summarise(std::vector<CaseRecord>& cases) {
 std::vector<FindingRecord> gather_findings(const std::vector<CaseRecord>& cases) {
   std::vector<FindingRecord> findings;
   for (const CaseRecord& record : cases) {
-    // The sentinel asks whether the IUT lives, and nothing else.
+    // The sentinel only shows whether the IUT answers.
     if (record.gate.result == GateResult::superseded || record.layer == "harness") continue;
     for (const ExpectationRecord& one : record.outcome.expectations)
       if (one.judgement == Judgement::also_seen) add(findings, record, one);

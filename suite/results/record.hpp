@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr const char* schema_name = "rnic-results-1";
 
-// names_of gives the words of the enumerators in the document, in the order of the enumeration.
+// names_of gives the names of the enumerators in the document, in the order of the enumeration.
 
 enum class GateResult : std::uint8_t { as_expected, known, new_failure, stale, superseded };
 constexpr auto names_of(GateResult) {
@@ -50,7 +50,7 @@ struct Pcap {
   std::string note;
 };
 
-/// What decided the verdict of an attempt. Known to the run that judges it, and no part of the
+/// What decided the verdict of an attempt. Known to the run that judges it, and not part of the
 /// document.
 enum class DecidedBy : std::uint8_t { the_case, kernel_log };
 
@@ -78,13 +78,13 @@ struct CaseRecord {
   DecidedBy decided_by = DecidedBy::the_case;
 };
 
-/// A rule that the IUT broke, for certain, in cases that are about something else: one fault of the
+/// A rule that the IUT certainly broke in cases that are about something else: one fault of the
 /// run, however many cases show it. Its name at the gate is `finding:RULE`.
 struct FindingRecord {
   std::string rule;
   std::uint64_t cases = 0;  ///< that show it
   std::string first_case;   ///< has the octets and the frame
-  /// Each wording once, in the order in which they came.
+  /// Each text once, in the order in which they were first seen.
   std::vector<std::string> observed, admissible;
   Gate gate;
   std::string rerun;  ///< of the first case
@@ -121,13 +121,13 @@ struct CaptureRecord {
   bool closing_seen = false;
 };
 
-/// One start of the program for a run: the first one, one that goes on with what an earlier one
-/// left, or one that adds attempts.
+/// One start of the program for a run: the first one, one that continues what an earlier one left,
+/// or one that adds attempts.
 struct Session {
   std::string start;
   std::optional<std::string> end;
   std::vector<std::string> command;
-  Json asked = Json::object();  ///< which cases it was to play
+  Json asked = Json::object();  ///< which cases it was to run
   Ending ending = Ending::running;
   std::string ending_reason;
 };
@@ -185,8 +185,8 @@ struct JournalLine {
 /// Marks all but the last attempt of each case as superseded and counts the others.
 [[nodiscard]] Summary summarise(std::vector<CaseRecord>& cases);
 
-/// What the attempts that count show besides what their cases are about, in the order in which it was
-/// first seen. None of it is compared with the known issues yet: each is a new failure.
+/// What the attempts that count show besides the subjects of their cases, in the order in which it
+/// was first seen. It has not been compared with the known issues yet: each is a new failure.
 [[nodiscard]] std::vector<FindingRecord> gather_findings(const std::vector<CaseRecord>& cases);
 
 }  // namespace suite::results

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the records of a run travel: the tables of what reports/schema/results-1.schema.json says.
+// The JSON form of the records of a run: the tables for reports/schema/results-1.schema.json.
 #pragma once
 
 #include "base/record/address.hpp"

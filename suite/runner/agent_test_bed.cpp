@@ -23,9 +23,8 @@ class AgentTestBed final : public TestBed {
         setup_(setup) {}
 
   std::expected<void, std::string> revive() override {
-    loop_.run_until(loop_.now(), [] {
-      return false;
-    });  // an agent that died while nobody looked is noticed here
+    loop_.run_until(loop_.now(),
+                    [] { return false; });  // an agent that ended in the meantime is noticed here
     if (client_ && !client_->gone()) return {};
     if (client_) {
       environment_->current_configuration.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A test bed whose IUT is reached through an agent, which is started when it is first needed and
-// restarted after it has died.
+// restarted after it has ended unexpectedly.
 #pragma once
 
 #include "suite/runner/test_bed.hpp"

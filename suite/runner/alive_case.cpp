@@ -21,7 +21,7 @@ CONFORMANCE_CASE(iut_reads, rules("rdmap.read.request-header-format")) {
   let_iut_send();
   const Work read = iut.post_read(16, 0x52454144, 0x1000);
   const auto request = expect_message(Opcode::read_request).read_request();
-  expect_that(request.has_value(), "28 octets that ask for a Read", "a Request of another length");
+  expect_that(request.has_value(), "a Read Request of 28 octets", "a Request of another length");
   peer.send(read_response(request->sink_stag, request->sink_offset, payload(16)));
   expect(read, completes(), "rdmap.read.response-delivered-to-ulp");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The case that runs first and last and proves the IUT alive: the sentinel of a run. After the first
-// come the positive controls: cases that try once what many others rest on.
+// The case that runs first and last and shows that the IUT answers: the sentinel of a run. After
+// the first run of it come the positive controls: cases that try once what many others rest on.
 #pragma once
 
 #include <vector>

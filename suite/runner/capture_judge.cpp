@@ -21,7 +21,7 @@ namespace analyzer = dissectors::analyzer;
 using dissectors::capture::Flow;
 using results::Verdict;
 
-// Longer ones are cut in the results; the pcap has them whole.
+// Longer ones are cut in the results; the pcap has them complete.
 constexpr std::size_t kept_octets = 2048;
 
 std::string digits(analyzer::Bytes octets) {
@@ -80,7 +80,7 @@ class IutsFaults final : public analyzer::Sink {
   }
 
  private:
-  // What passed last in a direction.
+  // What was sent last in a direction.
   struct Recent {
     std::uint64_t connection = 0;
     analyzer::Place place;
@@ -95,7 +95,7 @@ class IutsFaults final : public analyzer::Sink {
     analyzer::Place place;
   };
 
-  // The number of the connection, if the IUT sends in this direction of it.
+  // The number of the connection, if the IUT sends in this direction.
   [[nodiscard]] std::optional<std::size_t> connection_of_iut(const analyzer::Connection& connection,
                                                              analyzer::Direction direction) const {
     const Flow flow{connection.sender(opposite(direction)), connection.sender(direction)};
@@ -125,7 +125,7 @@ class IutsFaults final : public analyzer::Sink {
   analyzer::CheckSet judged_;
 };
 
-// Of the rules that a fault breaks a record made live names the one that the case is about.
+// Of the rules that a fault breaks, a record made live names the one that the case is about.
 bool is_recorded(std::span<const results::ExpectationRecord> live, const CaptureFinding& found) {
   return std::ranges::any_of(live, [&](const results::ExpectationRecord& one) {
     return one.place == found.place &&

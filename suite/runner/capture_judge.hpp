@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Judges a case a second time, by the frames of the case in the run's capture: for what only
-// the TCP segments show, and for what came when the tester no longer looked.
+// Judges a case a second time, by the frames of the case in the run's capture: for what only the
+// TCP segments show, and for what arrived after the tester stopped receiving.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace suite::runner {
 
-/// A rule that the IUT broke in a case, where it did so first.
+/// A rule that the IUT broke in a case, with the first place.
 struct CaptureFinding {
   std::string rule;
   std::vector<std::string> also;  ///< rules that the same fault breaks
@@ -27,11 +27,11 @@ struct CaptureFinding {
 };
 
 struct CaptureJudgement {
-  /// One for each rule that the IUT's side broke for certain. What is only likely is left to the
-  /// reader of the pcap.
+  /// One for each rule that the IUT's side certainly broke. The reader of the pcap judges what is
+  /// only likely.
   std::vector<CaptureFinding> findings;
-  /// The rules that were evaluated on what the IUT's side sent, sorted: octets that could have broken
-  /// them came.
+  /// The rules that were evaluated on what the IUT's side sent, sorted: octets that could have
+  /// broken them arrived.
   std::vector<std::string> judged;
 };
 
@@ -40,13 +40,14 @@ struct CaptureJudgement {
                                              std::span<const dissectors::capture::Frame> frames,
                                              std::span<const dissectors::capture::Flow> to_iut);
 
-/// Adds them to a completed record as expectations that were not met, judged as those of the live case
-/// are (cases::rule_on_finding). Those that were found at the same place for the same rule while the
-/// case ran are in the record already. `start` is the attempt's, in nanoseconds since 1970.
+/// Adds them to a complete record as expectations that were not met, judged as those of the live
+/// case are (cases::rule_on_finding). Findings that were made at the same place for the same rule
+/// while the case ran are already in the record. `start` is the start of the attempt, in
+/// nanoseconds since 1970.
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
                   std::uint64_t start, bool strict);
 
-/// Frames that might show a violation are missing: what passed is inconclusive.
+/// Frames that might show a violation are missing: a pass becomes inconclusive.
 void doubt(results::CaseRecord& record, std::uint64_t dropped);
 
 }  // namespace suite::runner

@@ -9,9 +9,10 @@ namespace suite::runner {
 
 namespace {
 
-// Beyond twice a case's deadline: for its reset, which has a timeout of its own, and its report.
+// In addition to twice a case's deadline: time for its reset, which has its own timeout, and for
+// its report.
 constexpr auto grace = std::chrono::seconds(14);
-// Each data row of a case has a deadline of its own.
+// Each data row of a case has its own deadline.
 constexpr int most_rows = 64;
 
 struct Reader {
@@ -77,8 +78,8 @@ cases::CaseOutcome outcome_of(const jobs::WorkerDeath& death) {
       outcome.silence = cases::Silence::no_agent;
       break;
     case Cause::broke_protocol:
-      outcome =
-          outcome_without_evidence(cases::Verdict::error, "the worker sent what is no message");
+      outcome = outcome_without_evidence(cases::Verdict::error,
+                                         "the worker sent something that is not a message");
       break;
     case Cause::ended:
       outcome = outcome_of_end(death);

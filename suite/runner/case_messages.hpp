@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A case as a job of the worker pool: the order that starts it, what its worker's messages mean, and
-// the outcome where the worker died.
+// A case as a job of the worker pool: the order that starts it, the meaning of its worker's
+// messages, and the outcome if the worker crashed.
 #pragma once
 
 #include <chrono>

@@ -95,7 +95,7 @@ CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt,
     pieces.link = capture_->link();
     if (!all_seen) pieces.note = "the capture lagged behind: later frames may be missing";
     if (capture_->given_up() > 0)
-      pieces.note = "the run's capture gave up frames for want of memory";
+      pieces.note = "the run's capture dropped frames for lack of memory";
     if (!pieces.frames.empty()) return pieces;
     pieces.note = "the capture saw none of the case's connections";
   }
@@ -128,7 +128,7 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
   const FrameFinder finder(connections,
                            dissectors::capture::StreamIndex(pieces.link, pieces.frames));
   finish_evidence(record, &finder);
-  // The sentinel asks whether the IUT lives, and nothing else.
+  // The sentinel only shows whether the IUT answers.
   CaptureJudgement judgement;
   if (pieces.source == results::PcapSource::capture && record.layer != "harness") {
     judgement = judge_capture(pieces.link, pieces.frames, flows_to_iut(connections));
@@ -155,7 +155,7 @@ void CasePcaps::report(results::CaptureRecord& record) const {
   record.interface_dropped += counts.interface_dropped;
   if (!capture_->broken().empty()) record.note = capture_->broken();
   if (capture_->given_up() > 0)
-    record.note = fmt::format("{} frames were given up for want of memory", capture_->given_up());
+    record.note = fmt::format("{} frames were dropped for lack of memory", capture_->given_up());
 }
 
 }  // namespace suite::runner

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The pcap of each attempt: cut out of the run's capture, its frames named in the completed record
-// and judged by the analyzer.
+// The pcap of each attempt: cut out of the run's capture, its frame numbers added to the complete
+// record, and judged by the analyzer.
 #pragma once
 
 #include <functional>
@@ -18,16 +18,16 @@ namespace suite::runner {
 
 class CasePcaps {
  public:
-  /// `capture` may be null: every pcap is then the tester's own record, and nothing is judged by
-  /// it, since its TCP headers are made up. In a `strict` run a SHOULD that the capture shows
-  /// broken fails the case.
+  /// `capture` may be null: every pcap is then the tester's own record, and is not judged, since
+  /// its TCP headers are made up. In a `strict` run a SHOULD that the capture shows broken fails
+  /// the case.
   CasePcaps(base::EpollLoop& loop, std::filesystem::path folder,
             std::unique_ptr<jobs::RunCapture> capture, bool strict);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const jobs::Attempt& attempt);
-  /// Completes `record`, which has its outcome, with pcap and frame numbers, later, from the event
-  /// loop.
+  /// Completes `record`, which has its outcome, with pcap and frame numbers; `done` is called later
+  /// from the event loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
   void complete(results::CaseRecord record, const jobs::Attempt& attempt, Done done);
   /// `attempt` is not evidence: it will not be completed.

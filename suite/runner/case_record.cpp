@@ -7,7 +7,7 @@ namespace suite::runner {
 
 namespace {
 
-// Longer octet strings are cut in the results; the pcap has them whole.
+// Longer octet strings are cut in the results; the pcap has them complete.
 constexpr std::size_t kept_hex = 4096;
 
 std::string digits(const std::string& hex) {
@@ -20,7 +20,7 @@ std::string digits(const std::string& hex) {
   return plain.substr(0, plain.size() / 2 * 2);
 }
 
-// A record of something that passed the wire, whether an expectation or a step.
+// A record of octets on the wire, whether of an expectation or of a step.
 template <class Record>
 void finish(Record& record, const FrameFinder* finder) {
   if (finder != nullptr && record.direction != results::Direction::none)

@@ -27,7 +27,7 @@ Evaluated evaluated_by_self_test() {
 
 namespace {
 
-// An expectation that came to no judgement has judged nothing.
+// An expectation without a verdict has judged nothing.
 bool is_judgement(const std::string& verdict) {
   return verdict == "pass" || verdict == "fail" || verdict == "advisory";
 }
@@ -55,7 +55,7 @@ std::expected<Evaluated, std::string> evaluated_in(const std::filesystem::path& 
   if (!stream)
     return std::unexpected(
         fmt::format("{} cannot be read: give the folder of a run that has ended "
-                    "(`rnic-suite collect DIR` makes it of one that was killed)",
+                    "(`rnic-suite collect DIR` completes that of a killed run)",
                     file.string()));
   try {
     return evaluated_by(nlohmann::json::parse(stream));
@@ -130,7 +130,8 @@ struct Row {
   }
 };
 
-/// Sorts 7.1.10 after 7.1.9, and what begins with a letter after what begins with a digit.
+/// Sorts 7.1.10 after 7.1.9, and sections that begin with a letter after those that begin with a
+/// digit.
 struct InTheOrderOfTheText {
   bool operator()(std::string_view left, std::string_view right) const {
     return key(left) < key(right);
@@ -198,7 +199,7 @@ void print_heading() {
 
 namespace {
 
-// What was seen to fail an expectation of the rule: one of several, and how many more.
+// What was seen to fail an expectation of the rule: one name, and how many more there are.
 std::string seen_text(const RuleChecks& checks) {
   const auto& names = checks.seen_to_fail_by;
   if (names.empty()) return checks.in_frames > 0 ? "the captures of the corpus" : "-";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which rules are judged: by the expectations that a run has evaluated and by the judge on its
-// frames. The rules that the head of a case names are its aim and do not count as judged.
+// Which rules are judged: by the expectations that a run has evaluated, and by the judge on its
+// frames. The rules in the head of a case are its aim and do not count as judged.
 #pragma once
 
 #include <expected>
@@ -18,30 +18,30 @@
 
 namespace suite::runner {
 
-/// What a run has evaluated, and by what that was seen to fail.
+/// What a run has evaluated, and what was seen to fail it.
 struct Evaluated {
   RulesByCase judged;     ///< by case id: rules named by expectations that were evaluated
   RulesByCase in_frames;  ///< by case id: rules that the judge evaluated on the IUT's frames
   std::map<std::string, SeenToFail> seen_to_fail;  ///< by case id and rule
 };
-/// Of the conforming reference, as the self-test of this build has seen it.
+/// By the conforming reference, as the self-test of this build has seen it.
 [[nodiscard]] Evaluated evaluated_by_self_test();
-/// Of the run in this folder. The error is one line.
+/// By the run in this folder. The error is one line.
 [[nodiscard]] std::expected<Evaluated, std::string> evaluated_in(
     const std::filesystem::path& folder);
 
-/// What there is for one rule.
+/// What checks one rule.
 struct RuleChecks {
   std::vector<const cases::Case*> aims;  ///< cases that name it in their heads
   std::vector<const rnic::deviants::DeviationInfo*> deviations;
-  bool in_captures = false;               ///< the analyzer looks for breaches of it
+  bool in_captures = false;               ///< the analyzer checks it
   std::vector<std::string> judged_by;     ///< cases that evaluated an expectation of it
   std::size_t in_frames = 0;              ///< cases in which the judge evaluated it
   std::set<std::string> seen_to_fail_by;  ///< what made such an expectation fail
 
   [[nodiscard]] bool is_judged() const { return in_frames > 0 || !judged_by.empty(); }
-  /// Judged, and by something that has been seen to fail. The checks of the analyzer have: its corpus
-  /// breaks each of their rules.
+  /// Judged, and by something that has been seen to fail. This holds for the checks of the
+  /// analyzer: its corpus breaks each of their rules.
   [[nodiscard]] bool is_credited() const {
     return in_frames > 0 || (!judged_by.empty() && !seen_to_fail_by.empty());
   }
@@ -51,10 +51,11 @@ using ChecksByRule = std::map<std::string_view, RuleChecks>;
 /// "actively", "by frames", "at the API" or "not", several joined.
 [[nodiscard]] std::string how_judged(const rules::Rule& rule, const RuleChecks& checks);
 
-/// Why a rule with `needs` is judged by nothing.
+/// Why a rule with `needs` is not judged.
 [[nodiscard]] std::string_view why_out_of_reach();
 
-/// Prints RFC and section by level and way of checking: how many rules, how many of them judged.
+/// Prints for each RFC and section, by level and way of checking, the number of rules and of judged
+/// ones.
 [[nodiscard]] jobs::ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated);
 /// Prints every rule: how it is judged, by how many cases, and what has been seen to fail it.
 [[nodiscard]] jobs::ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated);

@@ -33,7 +33,7 @@ using results::Judgement;
 
 constexpr std::string_view finding_prefix = "finding:";
 
-/// One row of the table in docs/disputes.md, as it stands there.
+/// One row of the table in docs/disputes.md, unchanged.
 struct DisputeEntry {
   std::string texts, line;
 };
@@ -51,7 +51,8 @@ std::vector<DisputeEntry> dispute_entries() {
   return entries;
 }
 
-/// Whether the texts of an entry ("RFC 5040 4.8, 5.3, RFC 5041 7.1") have the section of the rule.
+/// Whether the texts of an entry ("RFC 5040 4.8, 5.3, RFC 5041 7.1") include the section of the
+/// rule.
 bool is_about(const DisputeEntry& entry, const rules::Rule& rule) {
   const std::string name = fmt::format("RFC {} ", rule.rfc);
   const auto at = entry.texts.find(name);
@@ -71,11 +72,11 @@ std::string text_of_rule(const std::string& id) {
   std::string text = fmt::format("{}\n  {}, {}, binds {}\n  {}\n", id, rules::place(*rule),
                                  rules::name(rule->level), rule->binds, rule->text);
   if (rule->rfc != 0)
-    text += fmt::format("  the words: https://www.rfc-editor.org/rfc/rfc{}#section-{}\n", rule->rfc,
+    text += fmt::format("  the text: https://www.rfc-editor.org/rfc/rfc{}#section-{}\n", rule->rfc,
                         rule->section);
   for (const auto& variant : rnic::lawful::lawful_variants())
     if (variant.rule == id)
-      text += fmt::format("  lawful as well: an implementation that {} {}\n", variant.text,
+      text += fmt::format("  also lawful: an implementation that {} {}\n", variant.text,
                           variant.dispute);
   for (const DisputeEntry& entry : dispute_entries())
     if (is_about(entry, *rule)) text += fmt::format("  docs/disputes.md: {}\n", entry.line);
@@ -148,13 +149,14 @@ ExitCode complain(ExitCode code, const std::string& why) {
   return code;
 }
 
-/// What is wrong, in one line; nothing if all is written.
+/// The fault in one line; nothing if everything is written.
 std::optional<std::string> write_bundle(const fs::path& folder, const fs::path& run,
                                         const CaseRecord& record, const results::RunRecord& about) {
   std::error_code error;
   if (!fs::create_directories(folder, error))
-    return error ? fmt::format("cannot create {}: {}", folder.string(), error.message())
-                 : fmt::format("{} is there already; --out names another folder", folder.string());
+    return error
+               ? fmt::format("cannot create {}: {}", folder.string(), error.message())
+               : fmt::format("{} already exists; give another folder with --out", folder.string());
   const auto json = base::record::to_json(record).dump(1) + "\n";
   for (const auto& [name, text] : {std::pair{"verdict.txt", text_of(record, about)},
                                    std::pair{"case.json", std::string(json)}})

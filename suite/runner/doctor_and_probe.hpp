@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The commands that look before a run: `doctor` examines the hosts,
-// `probe` asks an IUT what it can do.
+// The commands that examine before a run: `doctor` examines the hosts, `probe` asks an IUT what it
+// can do.
 #pragma once
 
 #include "suite/jobs/exit_code.hpp"
@@ -9,10 +9,10 @@
 
 namespace suite::runner {
 
-/// Prints the findings; harness if one of them stops a run.
+/// Prints the findings; the exit code is harness if one of them prevents a run.
 [[nodiscard]] jobs::ExitCode run_doctor(const Options& options);
-/// Writes the PICS that follows from what the IUT reports,
-/// to the file of options.subject or standard output.
+/// Writes the PICS that follows from what the IUT reports to the file options.subject or to
+/// standard output.
 [[nodiscard]] jobs::ExitCode probe(const SuiteParts& parts, const Options& options);
 
 }  // namespace suite::runner

@@ -25,8 +25,8 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
   return std::unexpected(Refusal{code, std::move(why)});
 }
 
-// What decides verdicts: all options but those that choose cases, and those that are about the
-// tester alone.
+// The options that decide verdicts: all except those that choose cases and those that concern only
+// the tester.
 Json deciding(const Json& options) {
   Json left = options;
   for (const char* name : {"select", "rules", "rfc", "sections", "rerun_failed", "long", "jobs",
@@ -35,7 +35,7 @@ Json deciding(const Json& options) {
   return left;
 }
 
-// The options of this run with those that chose its cases.
+// The options of this run, with those that chose its cases.
 Options choosing(const Options& options, const Json& asked) {
   Options chosen = options;
   chosen.select = asked.value("select", std::vector<std::string>());
@@ -200,7 +200,7 @@ fs::path numbered(const fs::path& path, std::size_t number) {
   return number == 1 ? path : fs::path(fmt::format("{}.{}", path.string(), number));
 }
 
-// The numbers of those that are there, the latest first; 1 is the folder itself.
+// The numbers of those that exist, the latest first; 1 is the folder itself.
 std::vector<std::size_t> numbers_of(const fs::path& given) {
   const fs::path path = given.lexically_normal();
   std::vector<std::size_t> numbers;
@@ -225,7 +225,7 @@ class Search {
   Search(const SuiteParts& parts, const Options& options, const results::RunRecord& asked)
       : parts_(parts), options_(options), asked_(asked) {}
 
-  /// The place in this folder where the run continues. Nothing: not here; `why_not()` says why.
+  /// The place in this folder where the run continues. Nothing if it cannot; `why_not()` says why.
   Checked<std::optional<Place>> try_folder(const fs::path& path);
   [[nodiscard]] const Refusal& why_not() const { return why_not_; }
 
@@ -272,7 +272,7 @@ struct Unused {
   results::Folder folder;
 };
 
-// An unused folder: the one asked for, or else the next number.
+// An unused folder: the requested one, or else the next number.
 Checked<Unused> unused_folder(const fs::path& path) {
   for (std::size_t number = 1;; ++number) {
     const fs::path candidate = numbered(path, number);

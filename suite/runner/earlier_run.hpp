@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a run writes, and which cases it plays, if there are earlier runs: it continues one
-// that it repeats, and never touches another one.
+// Where a run writes, and which cases it runs, if there are earlier runs: it continues one that it
+// repeats, and never changes another one.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace suite::runner {
 
-/// What ends a run before its first case: an exit code and one line.
+/// The reason why a run ends before its first case: an exit code and one line.
 struct Refusal {
   jobs::ExitCode code;
   std::string why;
@@ -31,8 +31,8 @@ using CaseList = std::vector<const cases::Case*>;
 /// The options that choose cases, by name.
 [[nodiscard]] results::Json asked_by(const Options& options);
 
-/// Why the command line asks for a different run from this one, in some words; nothing if it is
-/// the same: suite, IUT, and all that decides verdicts.
+/// Why the command line asks for a different run from this one, in a few words; nothing if it is
+/// the same: suite, IUT, and everything that decides verdicts.
 [[nodiscard]] std::optional<std::string> other_than(const results::RunRecord& run,
                                                     const results::RunRecord& asked);
 /// The same for what the IUT's agent has reported.
@@ -41,7 +41,7 @@ using CaseList = std::vector<const cases::Case*>;
 
 /// What the command line asks of an earlier run.
 struct Continuation {
-  CaseList play;   ///< may be empty: the run then only has to end
+  CaseList play;   ///< may be empty: then the run only needs to be ended
   CaseList whole;  ///< all cases of the run
 };
 /// Nothing: the run is complete, or lacks some of the cases; it remains unchanged.
@@ -57,7 +57,7 @@ struct Continuation {
     const std::vector<results::CaseRecord>& records);
 
 struct Place {
-  std::filesystem::path name;  ///< of the folder, in the words of the command line
+  std::filesystem::path name;  ///< of the folder, as on the command line
   results::Folder folder;
   std::optional<results::Journal> earlier;  ///< of the run that is continued
   CaseList play, whole;

@@ -36,7 +36,8 @@ std::vector<fs::path> expectations_files() {
   return files;
 }
 
-// Lines on who is known to break a rule: of which IUT, in which case, and what it does.
+// Lines on the implementations that are known to break a rule: which IUT, in which case, and what
+// it does.
 std::vector<std::string> offenders(const std::string& rule) {
   const auto anything = [](const std::string&) { return true; };
   std::vector<std::string> lines;
@@ -69,7 +70,7 @@ ExitCode explain_case(const cases::Case& one) {
     base::say(stdout, "configuration: {}\n", one.configuration.text());
   for (const std::string_view id : one.rules) {
     const rules::Rule* rule = rules::find(id);
-    if (rule == nullptr) continue;  // a toy's
+    if (rule == nullptr) continue;  // a rule of a test's own
     base::say(stdout, "\n{}\n{}, {}\n{}\n", rule->id, rules::place(*rule), rules::name(rule->level),
               rule->text);
   }
@@ -107,7 +108,7 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
   base::say(stdout, "\n");
   print_list("cases", cases);
   base::say(stdout, "in captures: {}\n",
-            checks.in_captures ? "rnic-lint looks for it" : "not looked for");
+            checks.in_captures ? "rnic-lint checks it" : "not checked");
   base::say(stdout, "judged, of the conforming reference: {}\n", how_judged(*rule, checks));
   print_list("seen to fail by", checks.seen_to_fail_by);
   print_list("deviations", deviations);

@@ -8,7 +8,7 @@
 
 namespace suite::runner {
 
-/// Prints one rule with all that checks it.
+/// Prints one rule with everything that checks it.
 [[nodiscard]] jobs::ExitCode explain(const SuiteParts& parts, const std::string& rule);
 
 }  // namespace suite::runner

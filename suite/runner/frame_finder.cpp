@@ -110,8 +110,8 @@ std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at,
   return latest == nullptr ? std::nullopt : frame_of(*latest_stream, *latest);
 }
 
-// Of all places where these octets are: our own, the first that left at or after `at`; the IUT's,
-// the last that came by then; where none did, the nearest in time.
+// Of all places of these octets: of our own octets the first that was sent at or after `at`; of the
+// IUT's the last that had arrived by then; if there is none, the nearest in time.
 std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, Offset at,
                                                            std::string_view octets) const {
   std::optional<Place> best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds for each line of a case's evidence the frame of its pcap, through what the lower tester
+// Finds the frame in the pcap for each line of a case's evidence, from what the lower tester
 // recorded of its connections.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace suite::runner {
 /// The flow of a connection in the tester's own direction.
 [[nodiscard]] dissectors::capture::Flow flow_to_iut(const cases::ConnectionRecord& connection);
 
-/// Frames made of the tester's own record, in order of time; `start` is the wall time of the
+/// Frames made from the tester's own record, in order of time; `start` is the wall time of the
 /// attempt's start in nanoseconds since 1970.
 [[nodiscard]] std::vector<dissectors::capture::Frame> synthesize(
     std::span<const cases::ConnectionRecord> connections, std::uint64_t start);
@@ -27,10 +27,10 @@ class FrameFinder {
   FrameFinder(std::span<const cases::ConnectionRecord> connections,
               dissectors::capture::StreamIndex index);
 
-  /// The frame where the octets `hex` begin, as they passed in this direction at about `at`: what
-  /// is noted of our own octets is noted before they leave, what is noted of the IUT's after they
-  /// came. Without octets, or where the stream does not hold them as such, the frame of the last
-  /// thing that had passed by then: SYN, data, FIN or RST.
+  /// The frame where the octets `hex` begin, sent in this direction at about `at`: our own octets
+  /// are noted before they are sent, the IUT's after they have arrived. Without octets, or if the
+  /// stream does not contain them in this form, the frame of the last event by then: SYN, data, FIN
+  /// or RST.
   [[nodiscard]] std::optional<std::uint32_t> find(cases::Direction direction, cases::Offset at,
                                                   const std::string& hex) const;
 
@@ -38,7 +38,7 @@ class FrameFinder {
   struct Event {
     cases::Offset at;
     cases::ConnectionRecord::Mark::Kind kind;
-    std::uint64_t end;  ///< octets of the stream passed with it
+    std::uint64_t end;  ///< octets of the stream up to and including it
   };
   struct Stream {
     dissectors::capture::Flow flow;

@@ -20,12 +20,12 @@ using rnic::llp::Connection;
 using rnic::llp::Error;
 using rnic::llp::Listener;
 
-// Read by the signal handler, and so of the whole process: there is one thread, and either it is in
-// the IUT or it is not.
+// Read by the signal handler, and so valid for the whole process: there is one thread, and it is
+// either in the IUT or not.
 volatile std::sig_atomic_t in_iut = 0;
 volatile std::sig_atomic_t report_fd = -1;
 
-// Marks a stretch of the IUT's code, or of ours called from it, as long as it lives.
+// Marks a stretch of the IUT's code, or of our code called from it, while the object lives.
 class Mark {
  public:
   explicit Mark(bool iut) : before_(in_iut) { in_iut = iut ? 1 : 0; }
@@ -109,7 +109,7 @@ class GuardedLoop final : public base::EventLoop {
   TimePoint now() const override { return inner_.now(); }
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override {
     const Mark mark(
-        false);  // both sides' callbacks are dispatched from here; the IUT's mark themselves
+        false);  // callbacks of both sides are dispatched from here; those of the IUT mark themselves
     return inner_.run_until(deadline, done);
   }
   base::TimerId schedule(TimePoint when, std::function<void()> callback) override {

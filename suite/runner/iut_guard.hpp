@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Distinguishes the code of an in-process IUT from the tester's, so that a signal is attributed to
-// the one that raised it.
+// the side that raised it.
 //
 // The IUT gets an EventLoop and a Network that mark every call into it; the worker's signal handler
 // reads the mark. Exceptions that leave the IUT's callbacks end the process in std::terminate, like

@@ -95,11 +95,12 @@ void IutInstance::bring_up(const std::function<void()>& then) {
   });
 }
 
-// Whether the IUT's host has to be brought up before anything can start.
+// Whether the IUT's host must be brought up before anything can start.
 bool IutInstance::recovering() {
   if (coming_up_) return true;
   if (network_->up()) return false;
-  if (schedule_.running() > 0) return true;  // they notice by themselves, then it is brought up
+  if (schedule_.running() > 0)
+    return true;  // they notice it themselves; then the host is brought up
   if (schedule_.done()) return false;
   observer_.instance_reports("the IUT's host is down: bringing it up again");
   bring_up([this] {
@@ -124,8 +125,8 @@ void IutInstance::pool_changed() {
 
 // ---------------------------------------------------------------- attempts
 
-// The first instance's sentinels and controls are those of the run; those of others name their
-// instance.
+// The sentinels and controls of the first instance are those of the run; those of others have the
+// name of their instance.
 std::string IutInstance::control_name(const Attempt& attempt) const {
   const std::string& id = case_of(attempt).id;
   return place_ == 0 ? id : fmt::format("{}.of_copy_{}", id, place_ + 1);
@@ -263,7 +264,7 @@ bool IutInstance::start_failed(const std::string& why) {
   return true;
 }
 
-// Whether nothing but the sentinel may start, which this function starts.
+// Whether only the sentinel may start; this function starts it.
 bool IutInstance::asks_for_contact() {
   const bool nothing_else = schedule_.done() && !held_.empty();
   if (nothing_else) outage_.doubt();
@@ -276,7 +277,7 @@ bool IutInstance::asks_for_contact() {
 void IutInstance::ask_sentinel() {
   if (!asking_) {
     asking_ = true;
-    pool_.renew();  // the way to their agents may be what is broken
+    pool_.renew();  // the connection to their agents may be broken
     schedule_.repeat_alone(
         {Job{.number = 0, .attempt = 1, .group = 0, .alone = true, .probe = true}});
   }
@@ -297,7 +298,7 @@ void IutInstance::contact_restored() {
   const bool was_lost = outage_.state() == OutageDetector::State::lost;
   if (outage_timer_) around_.loop.cancel(*outage_timer_);
   outage_timer_.reset();
-  if (was_lost) observer_.instance_reports("the IUT answers again; what was lost is played again");
+  if (was_lost) observer_.instance_reports("the IUT answers again; the lost cases run again");
   outage_.restored(std::chrono::system_clock::now());
   release_held(was_lost);
   pump();
@@ -326,8 +327,8 @@ void IutInstance::wait_and_ask_again() {
   });
 }
 
-// A case that goes unanswered while others are answered is played again alone; if the sentinel
-// passes after it again, that is its verdict. A case that an outage interrupted has no verdict.
+// A case that is not answered while others are answered runs again alone; if the sentinel passes
+// after it again, that is its verdict. A case that an outage interrupted has no verdict.
 void IutInstance::release_held(bool all_again) {
   std::vector<Job> again;
   for (Held& held : std::exchange(held_, {})) {
@@ -346,8 +347,9 @@ void IutInstance::release_held(bool all_again) {
 
 // ---------------------------------------------------------------- the ruling of an attempt
 
-// The evidence of a worker that dies is lost: the case runs again alone, so that all that is
-// captured is its own. The ruling of the first attempt stands, whether the second dies too or not.
+// The evidence of a worker that crashes is lost: the case runs again alone, so that everything
+// captured belongs to it. The ruling of the first attempt stands, whether or not the second one
+// crashes too.
 std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
                                                  const cases::CaseOutcome& outcome) {
   const std::size_t number = attempt.job.number;
@@ -360,8 +362,8 @@ std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
   return std::nullopt;
 }
 
-// What the IUT's kernel has written since the last call. If other cases ran, each of them runs
-// again alone.
+// What the IUT's kernel has logged since the last call. If other cases ran, each of them runs again
+// alone.
 KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
   using Kind = KernelEvidence::Kind;
   const std::size_t number = attempt.job.number;
@@ -385,7 +387,7 @@ KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
   return {.kind = Kind::beside_others, .excerpt = *suspicion};
 }
 
-// The cases, sentinels aside, that run beside this one or have only just ended.
+// The cases, except sentinels, that run at the same time as this one or have only just ended.
 std::vector<std::size_t> IutInstance::flight(const Attempt& attempt) const {
   std::vector<std::size_t> numbers;
   for (const Attempt* other : pool_.running()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One copy of the IUT and the cases that it is given: runs them, captures each, watches the log of
-// the IUT's kernel, repeats what has to be repeated, and starts the IUT's host again.
+// One copy of the IUT and its share of the cases: runs and captures each case, watches the log of
+// the IUT's kernel, repeats attempts where needed, and restarts the IUT's host.
 #pragma once
 
 #include <chrono>
@@ -36,15 +36,15 @@ class IutInstance final : jobs::WorkerPool::Client {
     virtual void case_started(const std::string& id) = 0;
     /// The attempt ended without anything to judge, and runs again.
     virtual void case_returned(const std::string& id) = 0;
-    /// An attempt is over and its record complete, except for the gate's judgement. True: the case
-    /// is to be attempted again.
+    /// An attempt has ended and its record is complete, except for the gate's judgement. True: the
+    /// case is to be attempted again.
     virtual bool case_judged(results::CaseRecord record) = 0;
-    /// There are so many more attempts than cases.
+    /// There are this many more attempts than cases.
     virtual void more_to_do(std::size_t attempts) = 0;
     virtual void instance_reports(const std::string& line) = 0;
     /// The run cannot continue. One line.
     virtual void instance_lost(const std::string& why) = 0;
-    /// Whether the IUT's kernel is known to report this now and then.
+    /// Whether this is a known, occasional message of the IUT's kernel.
     [[nodiscard]] virtual bool is_known_kernel_message(const std::string& excerpt) const = 0;
   };
   /// What all instances of a run share, and what outlives them.
@@ -66,20 +66,20 @@ class IutInstance final : jobs::WorkerPool::Client {
   void meet();
   /// Lets the cases start, after `meet()` is done.
   void begin();
-  /// Forgets what has not started, and lets nothing else start.
+  /// Drops what has not started, and prevents further starts.
   void give_up();
-  /// Ends all workers, at once or after a farewell to their agents.
+  /// Ends all workers, either immediately or after they have ended their agents.
   void dismiss(bool at_once) { pool_.dismiss(at_once); }
-  /// All attempts are over, or given up, and every record is complete.
+  /// All attempts have ended or were given up, and every record is complete.
   [[nodiscard]] bool done() const;
 
   [[nodiscard]] const TestNetwork& network() const { return *network_; }
-  /// What the IUT's agent has reported about it, after it has.
+  /// What the IUT's agent has reported about the IUT, once it has.
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
-  /// Its waiting cases take at least so many seconds, if each case takes one.
+  /// The waiting cases take at least this many seconds, if each case takes one.
   [[nodiscard]] double bound() const { return schedule_.bound(); }
   [[nodiscard]] std::size_t cases() const { return list_.size(); }
-  /// The evidence of its cases; close it before the capture is reported on.
+  /// The evidence of its cases; close it before reporting on the capture.
   [[nodiscard]] CasePcaps& evidence() { return *evidence_; }
   /// Why there is no capture; empty while there is one.
   [[nodiscard]] const std::string& no_capture() const { return no_capture_; }
@@ -141,20 +141,20 @@ class IutInstance final : jobs::WorkerPool::Client {
   std::string no_capture_;
   std::optional<CasePcaps> evidence_;
   Incidents incidents_;
-  /// Of workers, by case: what the first attempt came to.
+  /// The rulings of first attempts whose workers crashed, by case.
   std::map<std::size_t, Ruling> deaths_;
   struct Recent {
     jobs::Attempt attempt;
     base::TimePoint ended;
   };
-  std::deque<Recent> recent_;  ///< so recent that a complaint of the kernel may be about them
+  std::deque<Recent> recent_;  ///< recent enough for a kernel message to be about them
   OutageDetector outage_;
   struct Held {
     jobs::Attempt attempt;
     cases::CaseOutcome outcome;
   };
-  std::vector<Held> held_;  ///< unanswered: the sentinel will show whether by the IUT's fault
-  bool asking_ = false;     ///< the sentinel is played, or waits for a worker
+  std::vector<Held> held_;  ///< unanswered: the sentinel will show whether the IUT is at fault
+  bool asking_ = false;     ///< the sentinel runs, or waits for a worker
   std::optional<base::TimerId> next_question_, outage_timer_;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host

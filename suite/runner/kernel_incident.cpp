@@ -35,8 +35,8 @@ std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::Cas
     if (known) continue;
     held.outcome.verdict = results::Verdict::error;
     held.outcome.reason =
-        "the IUT's kernel complained while this case ran beside others, and not when they ran "
-        "alone";
+        "the IUT's kernel complained while this case ran together with others, and not when they "
+        "ran alone";
   }
   return std::move(incident->repeated);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A complaint of the IUT's kernel while several cases ran: each is run again alone, to find the one
+// A complaint of the IUT's kernel while several cases ran: each runs again alone, to find the one
 // that provokes it.
 #pragma once
 
@@ -23,15 +23,14 @@ class Incidents {
   using IsKnown = std::function<bool(const std::string& excerpt)>;
   /// The kernel complained while these ran together (at least two).
   void open(const std::string& excerpt, const std::vector<std::size_t>& cases);
-  /// Whether the attempt that just ended is to be run again alone;
-  /// the excerpt of its incident, if so.
+  /// Whether the attempt that just ended must run again alone; the excerpt of its incident, if so.
   [[nodiscard]] std::optional<std::string> suspected(std::size_t one) const;
-  /// The first attempt of a suspect has ended: its next one will be alone.
+  /// The first attempt of a suspect has ended: its next one will run alone.
   void will_repeat(std::size_t one);
   /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the
-  /// records that are settled by it: the incident's last one settles all. If nothing was
-  /// reproduced, all of them are errors, unless the complaint is a known one: then the results of
-  /// the repetitions stand.
+  /// records that this settles: the last repetition of the incident settles all of them. If nothing
+  /// was reproduced, all of them are errors, unless the complaint is a known one: then the results
+  /// of the repetitions stand.
   [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record,
                                                         bool complaint, const IsKnown& is_known);
   /// Whether this case is being repeated for an incident.

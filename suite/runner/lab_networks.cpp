@@ -89,11 +89,11 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   return guest;
 }
 
-/// Each case of the DAT API opens its IA in a process of its own, for which an emulated guest on a
-/// busy host takes seconds. And soft-iWARP may wait 10 s for a peer's startup frame.
+/// Each case of the DAT API opens its IA in its own process, which takes seconds in an emulated
+/// guest on a busy host. And soft-iWARP may wait 10 s for a peer's startup frame.
 constexpr double dat_deadline_scale = 10;
 /// More than those 10 s, and many times what such a case usually takes. If the host is so busy that
-/// a case takes longer, this counts as its known hang, and not as another failure.
+/// a case takes longer, this counts as its known hang, and not as a new failure.
 constexpr double dat_deadline_scale_with_known_hang = 3;
 constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
 
@@ -151,7 +151,7 @@ class GuestNetwork final : public TestNetwork {
           done(std::move(up));
         });
     const int fd = guest_->answer_descriptor();
-    // The result is reported once: the descriptor is no longer watched, the timer is gone.
+    // The result is reported once: the descriptor is no longer watched, and the timer is gone.
     const auto hear = [this, &loop, fd, answered](std::chrono::milliseconds timeout) {
       loop.unwatch(fd);
       (*answered)(guest_->await_boot(timeout));
@@ -169,7 +169,7 @@ class GuestNetwork final : public TestNetwork {
   std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
-  std::string ia_;  ///< of the DAT provider under test; else siw itself is
+  std::string ia_;  ///< of the DAT provider under test; empty: siw itself is the IUT
   lab::GuestKernelLog kernel_log_{*guest_};
   bool coming_up_ = false;
 };
@@ -188,7 +188,7 @@ TestNetworkOr namespace_network(const Options& options) {
 
 TestNetworksOr guest_networks(const Options& options, std::size_t count, const Tell& tell) {
   auto first = std::make_unique<lab::Guest>(guest_options(options, 0));
-  // The first time this downloads packages, for which it needs the host's own network and user.
+  // The first time this downloads packages, which needs the host's own network and user.
   if (auto prepared = first->prepare([&](std::string_view line) { tell(std::string(line)); });
       !prepared)
     return std::unexpected(prepared.error());
@@ -225,7 +225,7 @@ WorkerSetup common_setup(const Options& options) {
 
 namespace {
 
-// One of our own programs; left to the PATH where it is not there.
+// One of our own programs; found in the PATH if it is not at this place.
 std::string program(const char* place) {
   std::error_code error;
   const fs::path path = base::built_program(place);
@@ -237,10 +237,10 @@ Result<fs::path> write_dat_conf(const Options& options, const std::string& addre
   const fs::path library = base::built_program("reference_rnic/dat/librnic_dat.so");
   std::error_code error;
   if (!fs::exists(library, error))
-    return std::unexpected(fmt::format(
-        "{} is not there: install the package librnic-dat2; or, in a source tree, libdapl-dev, and "
-        "build the target rnic_dat",
-        library.string()));
+    return std::unexpected(
+        fmt::format("{} does not exist: install the package librnic-dat2; or, in a source tree, "
+                    "libdapl-dev, and build the target rnic_dat",
+                    library.string()));
   const fs::path file = fs::absolute(options.out, error) / "dat.conf";
   fs::create_directories(file.parent_path(), error);
   std::ofstream conf(file);

@@ -6,20 +6,20 @@
 
 namespace suite::runner {
 
-/// Two namespaces of the run's own, for the reference in process or as an agent.
+/// Two namespaces of the run, for the reference in process or as an agent.
 [[nodiscard]] TestNetworkOr namespace_network(const Options& options);
-/// As many networks, each a namespace and a guest with soft-iWARP that is not up yet.
+/// This many networks, each a namespace and a guest with soft-iWARP that is not up yet.
 [[nodiscard]] TestNetworksOr guest_networks(const Options& options, std::size_t count,
                                             const Tell& tell);
 
-/// What the options say for every worker of every network.
+/// The setup that the options give every worker of every network.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);
 /// For agent:reference and dat:reference: the commands that start our agent and the cases of the
 /// DAT API in the IUT's network namespace (-1: in our own). The error is one line.
 [[nodiscard]] std::expected<void, std::string> add_reference_agent(WorkerSetup& setup,
                                                                    const Options& options,
                                                                    int network_namespace);
-/// Our own programs: beside this one in the build tree, else by name.
+/// Our own programs: next to this one in the build tree, or else by name.
 [[nodiscard]] std::string agent_program();
 [[nodiscard]] std::string dat_cases_program();
 [[nodiscard]] unsigned processors();

@@ -208,9 +208,10 @@ void add_selection(CLI::App& app, Options& o) {
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
   add_iut_options(app, o);
   add_selection(app, o);
-  app.add_flag("--rerun-failed", o.rerun_failed,
-               "another attempt at the cases that did not pass in the run in --out; it is added to "
-               "that run");
+  app.add_flag(
+      "--rerun-failed", o.rerun_failed,
+      "attempt again the cases that did not pass in the run in --out; the attempts are added to "
+      "that run");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
   app.add_flag(
       "--slab-checks", o.slab_checks,
@@ -226,7 +227,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
   app.add_option("--out", o.out,
-                 "output folder. Without it: out, or out.2, out.3, ... if that has another run")
+                 "output folder; if not given and out has another run: out.2, out.3, ...")
       ->capture_default_str()
       ->each([&o](const std::string&) { o.out_given = true; });
   app.add_flag("--fresh", o.fresh,
@@ -236,7 +237,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--jobs", o.jobs, "cases at a time (default: depends on the IUT)")
       ->check(CLI::Range(1U, 256U));
   app.add_flag("--no-capture", no_capture,
-               "do not capture; each case's pcap is then the tester's own record");
+               "do not capture; the pcap of each case is then the tester's own record");
   app.add_flag("--list", list, "list the cases and stop");
   app.add_flag("--coverage", coverage,
                "print how many rules of each RFC section are judged, and stop");
@@ -276,7 +277,7 @@ std::optional<std::string> check_run(const Options& o) {
   const bool runs =
       o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
-    return fmt::format("--iut {} needs --address: where does the IUT listen?", o.iut);
+    return fmt::format("--iut {} needs --address: the address at which the IUT listens", o.iut);
   }
   const auto is_ipv4 = [](const std::string& literal) {
     return literal.find(':') == std::string::npos;
@@ -290,7 +291,7 @@ std::optional<std::string> check_run(const Options& o) {
   return std::nullopt;
 }
 
-// What the PIXIT says, where the command line does not say otherwise.
+// Takes from the PIXIT what the command line does not say.
 void apply(const iut::Pixit& pixit, Options& o) {
   const auto fill = [](std::vector<std::string>& list, const std::string& ipv4,
                        const std::string& ipv6) {
@@ -317,7 +318,7 @@ std::filesystem::path own_pics(const IutChoice& choice) {
   return std::filesystem::exists(path) ? path : std::filesystem::path();
 }
 
-// Reads PICS and PIXIT; the faults, a line each, or nothing.
+// Reads PICS and PIXIT; returns the faults, one per line, or nothing.
 std::string read_claims(Options& o) {
   std::vector<std::string> faults;
   const std::filesystem::path pics_path = o.pics.empty() ? own_pics(o.choice) : o.pics;
@@ -385,16 +386,16 @@ class CommandLine {
     coverage.add_flag("--rules", options_.every_rule,
                       "list every rule: how it is judged, and what was seen to fail it");
     coverage.add_option("--results", options_.results,
-                        "what the run in this folder has evaluated, in place of the reference of "
+                        "what the run in this folder has evaluated, instead of the reference of "
                         "this build");
     coverage.add_flag(
         "--terminate", options_.terminate_matrix,
         "list the causes of Terminates with the case that provokes each, or why none can");
     CLI::App& collect =
-        command("collect", "make results.json of a run that was killed", Command::collect);
+        command("collect", "make the results.json of a run that was killed", Command::collect);
     collect.add_option("DIR", options_.subject, "its output folder")->required();
     CLI::App& dispute = command(
-        "dispute", "bundle all that a verdict rests on, for whoever disputes it", Command::dispute);
+        "dispute", "bundle the evidence of a verdict, for a dispute about it", Command::dispute);
     dispute.add_option("CASE|finding:RULE", options_.subject, "a case of a run, or a finding")
         ->required();
     dispute.add_option("--results", options_.results, "the folder of the run (default: out)");
@@ -429,7 +430,7 @@ class CommandLine {
     const auto chosen = app_.get_subcommands();
     return chosen.empty() ? app_.help() : chosen.front()->help("rnic-suite");
   }
-  // The option or command that was probably meant by what was not expected.
+  // The option or command that was probably meant by the unexpected word.
   std::string meant_instead() const {
     const auto extras = app_.remaining(true);
     if (extras.empty()) return "";
@@ -454,7 +455,7 @@ class CommandLine {
     if (std::string faults = read_claims(options_); !faults.empty())
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
-    // The wire of soft-iWARP is judged by itself.
+    // A run of its own judges the wire of soft-iWARP.
     if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty() &&
         !options_.rfc)
       options_.select = {"dat.*"};

@@ -18,7 +18,7 @@ namespace suite::runner {
 
 enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, dispute };
 
-/// Another host, as `--host` names it: by one of the two.
+/// Another host, as `--host` names it: one of the two is set.
 struct OtherHost {
   std::string ssh;                  ///< [USER@]HOST
   std::vector<std::string> prefix;  ///< words put before a command that runs there
@@ -27,7 +27,7 @@ struct OtherHost {
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
   enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
-  std::string device;  ///< verbs; of dat the IA's name in dat.conf
+  std::string device;  ///< verbs; dat: the IA's name in dat.conf
   /// Argv of the agent's process; empty: in process, or in the guest
   std::vector<std::string> agent;
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
@@ -36,7 +36,7 @@ struct IutChoice {
   bool local_reference = false;
   bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
   [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
-  /// Whether it runs in the lab's own network; otherwise it is a host of its own.
+  /// Whether it runs in the lab's own network; otherwise on a host of its own.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();
   }
@@ -44,7 +44,7 @@ struct IutChoice {
   [[nodiscard]] std::string name() const;
 };
 
-/// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with them.
+/// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with the options.
 [[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut,
                                                               const std::string& host);
 
@@ -75,31 +75,30 @@ struct Options {
   unsigned jobs = 0;       ///< 0: as the IUT suits
   bool capture = true;
   // other commands
-  bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
-  bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
-  std::string results;            ///< coverage, dispute: the folder of a run; coverage, empty: the
-                                  ///< reference
-  bool json = false;              ///< list: with all that is known of each case
-  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file; dispute: a
-                        ///< case id or finding:RULE
+  bool terminate_matrix = false;  ///< coverage: of Terminates instead of rules
+  bool every_rule = false;        ///< coverage: rule by rule instead of their numbers
+  /// coverage, dispute: the folder of a run; coverage, empty: the reference
+  std::string results;
+  bool json = false;  ///< list: with everything known about each case
+  /// explain: a rule id; collect: a folder; probe: a file; dispute: a case id or finding:RULE
+  std::string subject;
 };
 
-/// The result of a command line that leaves nothing to run:
-/// help was asked for, or it is wrong.
+/// A command line that leaves nothing to run: help was asked for, or it is wrong.
 struct Stop {
   jobs::ExitCode code = jobs::ExitCode::usage;
-  std::string text;  ///< for standard output if the code is good, else for standard error, one line
-                     ///< for each fault
+  /// for standard output if the code is good, else for standard error, one line for each fault
+  std::string text;
 };
 
 [[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);
 
-/// The arguments that make another run judge likewise: IUT and judgement,
-/// without selection, output and parallelism.
+/// The arguments with which another run judges in the same way: IUT and judgement, without
+/// selection, output and parallelism.
 [[nodiscard]] std::vector<std::string> judging_arguments(const Options& options);
 /// Every option that changes what is run or how it is judged, by name.
 [[nodiscard]] nlohmann::ordered_json options_record(const Options& options);
-/// Words as a shell command that means just them.
+/// Words quoted as a shell command.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& words);
 
 }  // namespace suite::runner

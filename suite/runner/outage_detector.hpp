@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Contact with an IUT on a host of its own: attempts without an answer in a row, over all workers,
-// put it in doubt; a sentinel without an answer makes it lost, until a sentinel passes or the
-// time to wait is over.
+// Contact with an IUT on a host of its own: several attempts in a row without an answer, over all
+// workers, put it in doubt; a sentinel without an answer makes it lost, until a sentinel passes or
+// the time to wait is over.
 #pragma once
 
 #include <chrono>
@@ -15,16 +15,16 @@ class OutageDetector {
  public:
   using WallTime = std::chrono::system_clock::time_point;
   enum class State : std::uint8_t {
-    unmet,     ///< nothing was answered yet: no doubt, but no contact to lose
-    standing,  ///< the last attempt was answered, or those unanswered since may be chance
-    doubted,   ///< the sentinel has to be asked
-    lost,      ///< it was asked in vain, and is asked again
+    unmet,     ///< nothing has been answered yet: no contact that could be lost
+    standing,  ///< the last attempt was answered, or too few since were not
+    doubted,   ///< the sentinel must run
+    lost,      ///< the sentinel was not answered, and runs again
   };
-  /// So many attempts and starts of agents without an answer in a row cannot be chance.
+  /// This many attempts and agent starts in a row without an answer are no coincidence.
   static constexpr unsigned most_unanswered = 3;
 
   [[nodiscard]] State state() const { return state_; }
-  /// Whether nothing but the sentinel may be played.
+  /// Whether only the sentinel may run.
   [[nodiscard]] bool in_question() const {
     return state_ == State::doubted || state_ == State::lost;
   }

@@ -10,7 +10,7 @@
 
 namespace suite::runner {
 
-/// Why the file cannot be written, in one line; nothing if it can, as far as one can see.
+/// Why the file cannot be written, in one line; nothing if it probably can.
 [[nodiscard]] std::optional<std::string> output_file_fault(const std::filesystem::path& file);
 /// Writes the whole file. If that fails, a file that did not exist before does not exist after it.
 [[nodiscard]] std::expected<void, std::string> write_output_file(const std::filesystem::path& file,

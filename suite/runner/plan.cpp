@@ -9,7 +9,7 @@ namespace {
 
 using Cases = std::vector<const cases::Case*>;
 
-// To bring up another copy of the IUT takes as long as some dozens of cases.
+// Bringing up another copy of the IUT takes as long as some dozens of cases.
 constexpr std::size_t worth_another_copy = 40;
 
 Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart) {

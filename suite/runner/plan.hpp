@@ -12,8 +12,8 @@
 
 namespace suite::runner {
 
-/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, the
-/// controls after the first, its share of the selected ones between them.
+/// The cases of one copy of the IUT, by their numbers in the schedule: the sentinel first and last,
+/// the controls after the first, and its share of the selected cases between them.
 struct Plan {
   std::vector<const cases::Case*> list;
   std::vector<jobs::Job> jobs;
@@ -21,7 +21,8 @@ struct Plan {
 
 /// At most `copies` plans, and at least one. Cases that are `apart` run alone, after all others of
 /// their plan. A second plan has these, and all that need a configuration of the IUT other than its
-/// default: what they do to their copy of the IUT affects no others. It is not made for a few cases.
+/// default: what they do to their copy of the IUT affects no others. It is not made for a few
+/// cases.
 [[nodiscard]] std::vector<Plan> make_plans(const SuiteParts& parts,
                                            const std::vector<const cases::Case*>& selected,
                                            const std::vector<expectations::Isolation>& apart,

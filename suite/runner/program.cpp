@@ -35,10 +35,11 @@ using jobs::ExitCode;
 
 namespace {
 
-/// For commands that only print: ends without a message if the reader, such as `head`, goes away.
+/// For commands that only print: ends without a message if the reader of the output, such as
+/// `head`, ends.
 void end_with_the_reader() { std::signal(SIGPIPE, SIG_DFL); }
 
-/// The exit code of a command that only prints: not good if the output could not be written.
+/// The exit code of a command that only prints: harness if the output could not be written.
 ExitCode printed(ExitCode code) {
   const auto fault = base::unwritten_output();
   if (!fault) return code;
@@ -95,8 +96,9 @@ ExitCode collect(const Options& options) {
   std::error_code error;
   const std::filesystem::path journal = std::filesystem::path(options.subject) / "results.ndjson";
   if (!std::filesystem::exists(journal, error)) {
-    return complain(ExitCode::usage, fmt::format("{} is not there; give the --out folder of a run",
-                                                 journal.string()));
+    return complain(
+        ExitCode::usage,
+        fmt::format("{} does not exist; give the --out folder of a run", journal.string()));
   }
   if (const auto readable = results::read_journal(journal); !readable)
     return complain(ExitCode::usage, readable.error());
@@ -128,8 +130,8 @@ ExitCode coverage(const SuiteParts& parts, const Options& options) {
   return options.every_rule ? print_rules(parts, evaluated) : print_coverage(parts, evaluated);
 }
 
-/// What gives a wrong result without the files that belong to the suite: a known issue would show
-/// as a new failure, the report would be missing.
+/// Commands that give a wrong result without the files that belong to the suite: a known issue
+/// would show as a new failure, or the report would be missing.
 bool needs_shipped_files(Command command) {
   return command == Command::run || command == Command::explain || command == Command::collect;
 }
@@ -205,8 +207,8 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   std::error_code error;
   static_cast<void>(std::filesystem::current_path(error));
   if (error)
-    return static_cast<int>(
-        cannot_go_on("the working folder is gone; change to one that exists, and start again"));
+    return static_cast<int>(cannot_go_on(
+        "the current folder no longer exists; change to one that does, and start again"));
   try {
     if (argc > 1 && command[1] == "soak")
       return static_cast<int>(printed(soak(parts, {command.begin() + 2, command.end()})));
@@ -216,7 +218,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return static_cast<int>(
         cannot_go_on("out of memory; what was judged is in the run's folder, and the same command "
-                     "goes on with it"));
+                     "continues it"));
   } catch (const std::exception& fault) {
     return static_cast<int>(cannot_go_on(fault.what()));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Gives the results of a run to the reports.
+// Renders the results of a run with reports/.
 #pragma once
 
 #include <expected>

@@ -67,7 +67,7 @@ std::optional<std::string> unknown_variant(const Options& options) {
   return std::nullopt;
 }
 
-// What to type if the IUT on a host of its own does not answer.
+// The command that helps if the IUT on a host of its own does not answer.
 std::string advice(const Options& options) {
   if (options.choice.in_lab()) return "";
   Options iut_only = options;
@@ -75,7 +75,7 @@ std::string advice(const Options& options) {
   iut_only.expectations.clear();
   std::vector<std::string> words{base::typed_command(), "doctor"};
   for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
-  return fmt::format("; `{}` looks for the cause", shell_text(words));
+  return fmt::format("; `{}` helps to find the cause", shell_text(words));
 }
 
 // The file of known issues: the one asked for, or the IUT's own if there is one.
@@ -134,8 +134,8 @@ class Run final : IutInstance::Observer {
     record_.options = options_record(options_);
   }
 
-  /// Nothing: the run in the folder turns out to be of another IUT, and this one has to begin anew
-  /// in a folder of its own.
+  /// Returns nothing if the run in the folder turns out to be of another IUT, and this one must
+  /// begin anew in a folder of its own.
   std::optional<ExitCode> execute() {
     if (auto ready = prepare(); !ready) {
       if (begin_anew_) return std::nullopt;
@@ -191,12 +191,12 @@ class Run final : IutInstance::Observer {
   CaseList whole_;                                 ///< all cases of the run
   expectations::KnownIssues known_;
   std::optional<expectations::Gate> gate_;
-  std::vector<std::unique_ptr<IutInstance>> instances_;  ///< the first one speaks for the IUT
+  std::vector<std::unique_ptr<IutInstance>> instances_;  ///< the first one reports what the IUT is
   std::optional<jobs::EndingSignals> signals_;
   results::RunRecord record_;
   std::size_t records_ = 0;
   bool begun_ = false;  ///< cases may start
-  bool over_ = false;   ///< ended before its time: interrupted or aborted
+  bool over_ = false;   ///< interrupted or aborted
   bool begin_anew_ = false;
 };
 
@@ -225,7 +225,7 @@ Checked<void> Run::prepare() {
   return prepare_instances(std::move(plans));
 }
 
-// What is to be played, and where its results go.
+// Which cases run, and where the results go.
 Checked<CaseList> Run::prepare_folder() {
   auto place = find_place(parts_, options_, record_,
                           [this](const std::string& line) { progress_.tell(line); });
@@ -238,8 +238,8 @@ Checked<CaseList> Run::prepare_folder() {
     earlier_ = place->earlier->document.run;
     attempts_ = attempts_in(place->earlier->document.cases);
     journal_ = std::move(place->earlier);
-    progress_.tell(fmt::format("{}: {} of the {} cases of the run are played",
-                               options_.out.string(), place->play.size(), whole_.size()));
+    progress_.tell(fmt::format("{}: {} of the {} cases of the run will run", options_.out.string(),
+                               place->play.size(), whole_.size()));
   }
   return std::move(place->play);
 }
@@ -314,11 +314,11 @@ void Run::instance_met(IutInstance& instance) {
   if (begun_) instance.begin();
 }
 
-// What the vendor denies but the agent offers is worth a line.
+// A capability that the vendor denies but the agent offers is reported in a line.
 void Run::compare_claims(const iut::Hello& hello) {
   for (const std::string& word : hello.capabilities)
     if (!iut::is_capability(word))
-      progress_.tell(fmt::format("the agent's hello has a capability that is not known: {}", word));
+      progress_.tell(fmt::format("the agent's hello has an unknown capability: {}", word));
   for (const auto& [word, usable] : options_.claims.usable()) {
     const bool offered = std::ranges::find(hello.capabilities, word) != hello.capabilities.end();
     if (!usable && offered)
@@ -358,20 +358,22 @@ bool Run::nothing_left() const {
 // ---------------------------------------------------------------- verdicts
 
 bool Run::case_judged(results::CaseRecord record) {
-  // Tries are counted anew in each session.
+  // Tries are counted from zero in each session.
   const auto before = attempts_.find(record.id);
   record.gate =
       gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
-  // One sync for all that is settled at this moment, so that the disk does not slow down the run.
+  // One sync for everything that is settled at this moment, so that the disk does not slow down the
+  // run.
   if (added && records_++ % 8 == 0) added = folder_->sync();
   if (!added) {
     abort_run(results::Ending::aborted, added.error());
     return false;
   }
   show(record);
-  // An agent that cannot send or receive yet does not mean a dead IUT: startup can still be judged.
+  // A failing sentinel does not mean that an IUT is dead whose agent cannot send or receive yet:
+  // startup can still be judged.
   const bool dead = sentinel && record.outcome.verdict != results::Verdict::pass &&
                     record.outcome.verdict != results::Verdict::not_applicable &&
                     options_.deviations.empty();

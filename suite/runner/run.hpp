@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A run from the selection to the report: schedules, captures, compares with the known issues, and
-// is the only one that writes the results.
+// A run from the selection to the report: schedules, captures, compares with the known issues; it
+// alone writes the results.
 #pragma once
 
 #include "suite/jobs/exit_code.hpp"
@@ -9,8 +9,8 @@
 
 namespace suite::runner {
 
-/// Says what went wrong in one line on standard error. `command` is the program's own command line,
-/// for the results.
+/// Reports what went wrong in one line on standard error. `command` is the program's own command
+/// line, for the results.
 [[nodiscard]] jobs::ExitCode run(const SuiteParts& parts, const Options& options,
                                  const std::vector<std::string>& command);
 

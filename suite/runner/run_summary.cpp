@@ -16,7 +16,7 @@ namespace {
 
 using results::GateResult;
 
-// All of it, as one line that does nothing to a terminal.
+// The whole text, as one line without control characters for the terminal.
 std::string whole_line(const std::string& text) { return jobs::for_terminal(text, text.size()); }
 
 std::string expectation_text(const results::ExpectationRecord& expectation) {
@@ -35,8 +35,8 @@ std::string expectation_text(const results::ExpectationRecord& expectation) {
   return text;
 }
 
-// Everything about one failure that a person needs: rule and section, what was admissible, what
-// came, where in which pcap, and the command that runs just this case again.
+// Everything that a person needs about one failure: rule and section, what was admissible, what
+// came, where in which pcap, and the command that runs this case again.
 std::string failure_text(const results::CaseRecord& record, const std::string& folder) {
   std::string text = fmt::format("{}: {} - {}\n", results::name(record.outcome.verdict), record.id,
                                  whole_line(record.gate.reason));
@@ -84,8 +84,8 @@ std::string summary_text(const results::Document& document) {
   return text;
 }
 
-// The command that plays what is missing. A session that added attempts and got to its end leaves
-// that to the run's own command.
+// The command that runs what is missing. If a session that added attempts was complete, that is the
+// run's own command.
 std::string completing_command(const results::RunRecord& run) {
   const bool at_its_end =
       run.sessions.empty() || run.sessions.back().ending == results::Ending::finished;
@@ -118,11 +118,11 @@ std::string outcome_text(const results::Document& document, const std::string& f
   for (const results::FindingRecord& finding : document.findings)
     if (finding.gate.result == GateResult::new_failure) text += "\n" + finding_text(finding);
   for (const std::string& entry : document.summary.stale_entries)
-    text += fmt::format("\nstale: {} passes, or shows no more; remove the entry\n", entry);
+    text += fmt::format("\nstale: {} passes, or no longer shows; remove the entry\n", entry);
   if (!text.empty()) text += "\n";
   text += summary_text(document) + "\n";
   if (!document.run.complete && !document.run.command.empty())
-    text += fmt::format("`{}` goes on with it\n", completing_command(document.run));
+    text += fmt::format("`{}` continues it\n", completing_command(document.run));
   return text;
 }
 

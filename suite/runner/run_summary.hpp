@@ -9,11 +9,11 @@
 
 namespace suite::runner {
 
-/// Over the attempts that count. A run that is not complete, or of which no case but those of the
-/// harness was judged, is a finding too.
+/// The findings about the attempts that count. That a run is not complete, or judged no case except
+/// those of the harness, is also a finding.
 [[nodiscard]] jobs::Findings findings_of(const results::Document& document);
 
-/// Each new failure and stale entry, then the run in some lines; `folder` is where its files are.
+/// Each new failure and stale entry, then the run in a few lines; `folder` is where its files are.
 [[nodiscard]] std::string outcome_text(const results::Document& document,
                                        const std::string& folder);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the self-test has derived: what each case evaluates on a conforming implementation, and which
-// faults made it fail, at which rules.
+// What the self-test has derived: what each case evaluates on a conforming implementation, and
+// which faults made it fail, at which rules.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace suite::runner {
 
-/// Deviations, or faults of DAT calls, by case id.
+/// Names of deviations, or of faults of DAT calls, by case id.
 using SeenToFail = std::map<std::string, std::vector<std::string>>;
 
 /// Rules by case id.
@@ -30,7 +30,7 @@ struct SelfTestRecord {
 /// What `rnic-self-test --out` or dat_self_test.py wrote; empty if there is no such file or it is
 /// incomplete.
 [[nodiscard]] SelfTestRecord load_self_test(const std::filesystem::path& file);
-/// Of both that the build derives.
+/// Loads both records that the build derives.
 [[nodiscard]] SelfTestRecord load_self_tests();
 
 }  // namespace suite::runner

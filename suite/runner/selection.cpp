@@ -29,7 +29,7 @@ bool is_in(std::string_view section, const std::string& wanted) {
   return section == wanted || section.starts_with(wanted + ".");
 }
 
-// Of the RFC that was asked for, and of one of its sections if some were.
+// Whether the rule is of the RFC that was asked for, and of one of the sections if any were.
 bool is_asked_for(const rules::Rule& rule, const Options& options) {
   if (rule.rfc != options.rfc) return false;
   return options.sections.empty() ||
@@ -64,7 +64,7 @@ std::optional<std::string> fault_of_text(const Options& options) {
   return std::nullopt;
 }
 
-// The cases of the DAT API are for DAT providers, and for those who select them by name.
+// Cases of the DAT API run only for DAT providers, and if they are selected by name.
 bool asks_for_dat(const Options& options) {
   return options.choice.kind == IutChoice::Kind::dat || options.command == Command::list ||
          !options.rules.empty() || options.rfc ||

@@ -23,7 +23,7 @@ SuiteParts shipped_wire_suite() {
   parts.table = cases::all_cases();
   parts.sentinel = alive_case();
   parts.controls = control_cases();
-  // Made where cases run: Boost.Test is one per process.
+  // Made in the process where cases run: Boost.Test allows one per process.
   parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](
                       const cases::Case& one, cases::Environment& environment) {
     if (!*executor) *executor = std::make_unique<cases::BoostExecutor>();

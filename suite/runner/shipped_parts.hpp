@@ -8,7 +8,7 @@
 namespace suite::runner {
 
 [[nodiscard]] SuiteParts shipped_suite();
-/// The same without the cases of the DAT API, which judge no RNIC on the wire.
+/// The same without the cases of the DAT API, which do not judge an RNIC on the wire.
 [[nodiscard]] SuiteParts shipped_wire_suite();
 
 }  // namespace suite::runner

@@ -37,7 +37,7 @@ ExitCode complain(ExitCode code, const std::string& why) {
   return code;
 }
 
-/// Nothing to do but to end: help was printed, or the arguments are wrong.
+/// A reason to end: help was printed, or the arguments are wrong.
 std::optional<ExitCode> parse(CLI::App& app, std::vector<std::string> arguments) {
   std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
@@ -118,7 +118,7 @@ ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
   for (std::size_t i = 0; i < model::transitions.size(); ++i) {
     const model::TransitionInfo& transition = model::transitions[i];
     if (result.coverage.taken(i) == 0)
-      base::say(stdout, "not taken: {} ({}): {}\n", transition.name, transition.place,
+      base::say(stdout, "not covered: {} ({}): {}\n", transition.name, transition.place,
                 transition.text);
   }
   base::say(
@@ -134,19 +134,18 @@ ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
 
 ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments) {
   SoakOptions options;
-  CLI::App app{"Plays random sessions, judged by a model of what the RFCs admit.",
+  CLI::App app{"Plays random sessions and judges them by a model of what the RFCs allow.",
                "rnic-suite soak"};
   app.add_option("--iut", options.iut, "reference: in this process, in simulated time")
       ->check(CLI::IsMember({"reference"}));
-  app.add_option("--seed", options.seed, "of the first session; by default a fresh one");
+  app.add_option("--seed", options.seed, "of the first session (default: a new one)");
   app.add_option("--sessions", options.sessions, "how many");
-  app.add_option("--seconds", options.seconds,
-                 "how long; by default 10, unless --sessions is given")
+  app.add_option("--seconds", options.seconds, "how long (default: 10, unless --sessions is given)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
-  app.add_option("--lawful", options.lawful, "the reference uses this permission");
+  app.add_option("--deviation", options.deviations, "make the reference break a rule in this way");
+  app.add_option("--lawful", options.lawful, "make the reference use this permission of the RFCs");
   app.add_option("--out", options.out,
-                 "a folder for the findings, each as a session made short, to be replayed");
+                 "a folder for the findings, each as a shortened session that can be replayed");
   app.footer("exit: 0 nothing found, 1 findings, 2 usage, 3 harness");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   const auto behaviour = behaviour_of(options.deviations, options.lawful);
@@ -169,7 +168,7 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments) {
 
 ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments) {
   SoakOptions options;
-  CLI::App app{"Plays a session that a soak has written, and shows all that went by.",
+  CLI::App app{"Plays a session that a soak has written, and shows everything that happens.",
                "rnic-suite replay"};
   app.add_option("file", options.file, "the session")->required();
   app.footer("exit: 0 nothing found, 1 a finding, 2 usage");

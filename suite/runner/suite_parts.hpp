@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the program is made of: the case table, how a case is executed, the reference IUT. Tests put
-// toys in their place.
+// The parts of the program: the case table, how a case is executed, the reference IUT. Tests
+// replace them with small ones.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace suite::runner {
 
-/// A case of which others need to know whether it passes.
+/// A case whose result others need to know.
 struct Control {
   cases::Case one;
   std::string cases::Controls::* place = nullptr;

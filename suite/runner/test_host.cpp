@@ -18,7 +18,7 @@ using base::FileDescriptor;
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-// An address of a side, or the unspecified one where the side has none.
+// An address of a side, or the unspecified address if the side has none.
 Result<Address> address(const std::string& literal, base::Family family) {
   if (!literal.empty()) return Address::parse(literal);
   Address none;

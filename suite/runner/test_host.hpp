@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One side of a test bed: its addresses, and the network namespace that its sockets are opened in.
+// One side of a test bed: its addresses, and the network namespace in which its sockets are opened.
 #pragma once
 
 #include <expected>
@@ -16,7 +16,7 @@ struct TestHost {
   rnic::llp::TcpHost tcp;
 };
 
-/// As the parent's setup describes it. The error is one line.
+/// Made according to the parent's setup. The error is one line.
 [[nodiscard]] std::expected<TestHost, std::string> make_test_host(const HostSetup& words);
 
 }  // namespace suite::runner

@@ -31,7 +31,7 @@ using base::Family;
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-// A network that is all data.
+// A network that only consists of data.
 class HostNetwork final : public TestNetwork {
  public:
   /// `foreign`: a host of the IUT's own, of which there is one for all workers.
@@ -83,7 +83,7 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
 
 // ---------------------------------------------------------------- a host of the IUT's own
 
-// The address of ours from which the IUT is reached, by the routing table; nothing is sent.
+// Our address from which the IUT is reached, according to the routing table; nothing is sent.
 Result<Address> own_address_towards(const Address& iut) {
   const rnic::llp::SocketAddress to(iut.with_port(9));
   const base::FileDescriptor fd(
@@ -126,7 +126,8 @@ std::string& of_family(HostSetup& host, Family family) {
   return family == Family::ipv4 ? host.ipv4 : host.ipv6;
 }
 
-// On the provider's host: a dat.conf that our own environment names is a file of that host.
+// The agent runs on the provider's host: a dat.conf that our own environment names is a file of
+// that host.
 void add_dat_access(WorkerSetup& setup, const Options& options) {
   std::vector<std::string> program = options.choice.dat_cases;
   if (program.front() == "rnic-dat-cases") program.front() = dat_cases_program();

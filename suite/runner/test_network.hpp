@@ -27,14 +27,14 @@ class TestNetwork {
   /// The IUT's addresses, for the results.
   [[nodiscard]] std::vector<std::string> iut_addresses() const;
 
-  /// Workers at a time if --jobs is not given.
+  /// The number of workers if --jobs is not given.
   [[nodiscard]] virtual unsigned usual_jobs() const = 0;
-  /// Workers at a time that the IUT can serve at most.
+  /// The highest number of workers that the IUT can serve.
   [[nodiscard]] virtual unsigned most_jobs() const { return 256; }
-  /// Whether a configuration command reaches the whole IUT, and not only the worker's own agent.
+  /// Whether a configuration command affects the whole IUT, and not only the worker's own agent.
   [[nodiscard]] virtual bool configuration_is_shared() const { return false; }
 
-  /// Whether the IUT's host may go away, and come back, for reasons outside the run.
+  /// Whether the IUT's host may disappear and come back for reasons outside the run.
   [[nodiscard]] virtual bool may_go_away() const { return false; }
 
   /// The deadline_scale for a case that is known to hang: it may be given up sooner.
@@ -43,14 +43,14 @@ class TestNetwork {
   /// Calls `make` where the captured interface is visible.
   virtual void at_tester(const std::function<void()>& make) const { make(); }
 
-  /// Lines of the IUT's kernel log since this was last asked that no healthy kernel writes (BUG,
+  /// Lines of the IUT's kernel log since the last call that a healthy kernel does not write (BUG,
   /// WARN, oops, ...); empty: none.
   [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
-  /// Whether the IUT's host is up; a host that the network itself starts is not, at first.
+  /// Whether the IUT's host is up; a host that the network itself starts is not up at first.
   [[nodiscard]] virtual bool up() { return true; }
   using BroughtUp = std::function<void(std::expected<void, std::string>)>;
-  /// Starts the host, or starts it again; calls `done` from the event loop. Until then only the
-  /// constant properties of the network may be asked for.
+  /// Starts or restarts the host; calls `done` from the event loop. Until then only the constant
+  /// properties of the network may be queried.
   virtual void bring_up(base::EpollLoop& loop, BroughtUp done) {
     loop.defer([done = std::move(done)] { done({}); });
   }
@@ -60,11 +60,11 @@ using TestNetworkOr = std::expected<std::unique_ptr<TestNetwork>, std::string>;
 using TestNetworksOr = std::expected<std::vector<std::unique_ptr<TestNetwork>>, std::string>;
 using Tell = std::function<void(const std::string&)>;
 
-/// How many networks there can be at a time for what the options ask: more than one where the run
-/// itself makes the IUT's host.
+/// How many networks the options allow at the same time: more than one if the run itself makes the
+/// IUT's host.
 [[nodiscard]] std::size_t most_networks(const Options& options);
-/// Makes that many networks of the kind that the options ask for; `tell` gets a line about each step
-/// that takes long. The error is one line.
+/// Makes this many networks of the kind that the options ask for; `tell` gets a line about each
+/// step that takes long. The error is one line.
 [[nodiscard]] TestNetworksOr make_networks(const Options& options, std::size_t count,
                                            const Tell& tell);
 /// Makes one network, and brings it up.

@@ -18,10 +18,12 @@ Decision decide(const VerdictInputs& inputs) {
                      .reason = "the IUT's kernel complained: " + first_line(inputs.kernel.excerpt)},
           .by = DecidedBy::kernel_log};
     case KernelEvidence::Kind::beside_others:
-      return {.ruling = {.verdict = cases::Verdict::error,
-                         .reason = "the IUT's kernel complained while this case ran beside others; "
-                                   "it runs again alone"},
-              .by = DecidedBy::the_case};
+      return {
+          .ruling = {.verdict = cases::Verdict::error,
+                     .reason =
+                         "the IUT's kernel complained while this case ran together with others; "
+                         "it runs again alone"},
+          .by = DecidedBy::the_case};
     case KernelEvidence::Kind::none:
       break;
   }

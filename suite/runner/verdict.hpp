@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The verdict of an attempt at a case: decided here, from what the case saw and from what else the
-// run knows. What the capture shows is added by capture_judge.hpp.
+// run knows. capture_judge.hpp adds what the capture shows.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ struct KernelEvidence {
     none,
     /// It complained while this case ran alone.
     alone,
-    /// It complained while this case ran beside others: each of them runs again alone.
+    /// It complained while this case ran together with others: each of them runs again alone.
     beside_others,
   };
   Kind kind = Kind::none;
@@ -30,9 +30,9 @@ struct KernelEvidence {
 };
 
 struct VerdictInputs {
-  /// What the case saw, or the consequence of its worker's death.
+  /// What the case saw, or the consequence of its worker's crash.
   Ruling seen;
-  /// The ruling of an earlier attempt whose worker died. The present attempt ran alone, and its
+  /// The ruling of an earlier attempt whose worker crashed. The present attempt ran alone, and its
   /// worker survived.
   std::optional<Ruling> earlier_death;
   KernelEvidence kernel;
@@ -43,7 +43,7 @@ struct Decision {
   results::DecidedBy by = results::DecidedBy::the_case;
 };
 
-/// The kernel's log overrules what the case saw, and a death the result of the repetition.
+/// The kernel's log overrules what the case saw; a crash overrules the result of the repetition.
 [[nodiscard]] Decision decide(const VerdictInputs& inputs);
 
 }  // namespace suite::runner

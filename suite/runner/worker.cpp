@@ -13,10 +13,11 @@ namespace suite::runner {
 
 namespace {
 
-// The parent sent what is no message: a fault of the harness.
+// The parent sent something that is not a message: a fault of the harness.
 constexpr int exit_bad_message = 70;
 
-// Sends signs of life from the event loop: a case that waits is alive, one that spins is not.
+// Sends `alive` messages from the event loop: a case that waits sends them, one that spins does
+// not.
 class Pulse {
  public:
   Pulse(base::EventLoop& loop, std::function<void()> beat) : loop_(loop), beat_(std::move(beat)) {

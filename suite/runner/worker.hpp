@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A worker: the process in which cases run, one at a time, as the parent says (worker_messages.hpp).
+// A worker: the process in which cases run, one at a time, as the parent orders
+// (worker_messages.hpp).
 #pragma once
 
 #include "suite/runner/suite_parts.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The messages between the parent and a worker, over the worker's standard input and output: a JSON
-// object a line, to which octets may be attached (suite/jobs/message.hpp).
+// The messages between the parent and a worker, over the worker's standard input and output: one
+// JSON object per line, to which octets may be attached (suite/jobs/message.hpp).
 //
 // parent: {"type":"setup", ...}                         once, first
 // worker: {"type":"ready","hello":{...}}                whenever it can take a case
@@ -30,7 +30,7 @@ namespace suite::runner {
 
 using jobs::Message;
 
-/// One side of the wire as a worker's sockets need it.
+/// One side of the wire, as a worker's sockets need it.
 struct HostSetup {
   /// Path of the namespace; empty: the worker's own.
   std::string network_namespace;
@@ -38,7 +38,7 @@ struct HostSetup {
   std::string ipv4, ipv6;
   /// TCP_MAXSEG; 0: as the route says.
   std::uint32_t max_segment = 0;
-  /// First of the addresses that nothing uses unless a case asks for it, and how many there are.
+  /// The first of the addresses that are unused unless a case asks for one, and how many there are.
   std::string spare_ipv4{};
   std::uint32_t spare_count = 0;
 };
@@ -72,9 +72,9 @@ constexpr auto names_of(WorkerSetup::Reach) {
 struct RunMessage {
   std::string id;
   std::uint32_t attempt = 1;
-  /// When it differs from the last one, others may have configured the IUT meanwhile.
+  /// If it differs from the last one, other cases may have configured the IUT in the meantime.
   std::uint64_t group = 0;
-  /// That of the setup, or another one for this case.
+  /// The scale of the setup, or a different one for this case.
   double deadline_scale = 1;
   cases::Controls controls{};
 };

@@ -59,7 +59,7 @@ class ConsumerStep {
     });
   }
 
-  /// Every stream's first region is one for work.
+  /// Every stream's first region is used for work.
   void register_region() {
     play_.settle();
     iut::RegisterMemory command;
@@ -70,7 +70,7 @@ class ConsumerStep {
     command.access = {.local_write = (step_.value & 1) != 0,
                       .remote_read = (step_.value & 2) != 0,
                       .remote_write = (step_.value & 4) != 0};
-    // What the peer may write to, the RNIC has to be able to write to.
+    // The RNIC must be able to write what the peer may write.
     command.access.local_write = command.access.local_write || command.access.remote_write;
     command.fill = static_cast<std::uint8_t>(step_.value >> 8);
     const iut::Reply reply = play_.command(command);
@@ -130,7 +130,7 @@ class ConsumerStep {
     line_.receives.push_back(std::min(step_.length, region->length()));
   }
 
-  /// Local work waits for what is posted before it, or for the first FPDU; nothing says for how much of
+  /// Local work waits for earlier posted work, or for the first FPDU; no text says for how much of
   /// it.
   void invalidate() {
     play_.settle();

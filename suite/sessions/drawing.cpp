@@ -42,7 +42,8 @@ T weighted(Dice& dice, const std::array<Weighted<T>, N>& choices) {
   return choices.front().value;
 }
 
-// Octets of a message: both sides of the bounds that lengths have on their way, and off multiples.
+// Octets of a message: both sides of the limits that lengths meet, and values that are no
+// multiples.
 // 1440 and 1444 are near the longest ULPDU of an EMSS of 1448.
 constexpr std::array<std::uint64_t, 24> small_lengths{0,   1,   2,   3,   4,   5,   7,   8,
                                                       13,  27,  28,  29,  63,  64,  65,  100,
@@ -83,7 +84,7 @@ constexpr std::array<Weighted<Action>, 18> actions{{{Action::peer_send, 18},
                                                     {Action::disconnect, 1},
                                                     {Action::abort, 1}}};
 
-/// One stream may go wrong once, so most messages are right.
+/// A stream can fail once, so most messages are right.
 Wrong wrong(Dice& dice) {
   const std::uint64_t kind = dice.below(100);
   constexpr std::uint64_t first_error = static_cast<std::uint64_t>(Wrong::ddp_version);
@@ -142,7 +143,7 @@ StreamSetup draw_stream(Dice& dice) {
   return stream;
 }
 
-/// Something to work with: memory of each kind, a receive or two, and the first FPDU.
+/// What the session can work with: memory of each kind, a receive or two, and the first FPDU.
 void draw_beginning(Dice& dice, Session& session) {
   for (std::uint32_t i = 0; i < session.streams.size(); ++i) {
     for (int regions = 0; regions < 2; ++regions) {

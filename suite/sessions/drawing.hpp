@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Draws sessions: the same seed, the same session, on every machine.
+// Draws sessions: the same seed gives the same session on every machine.
 #pragma once
 
 #include "suite/sessions/session.hpp"

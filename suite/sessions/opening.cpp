@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the streams of a session come up: RFC 5044 section 7.1, RFC 6581 section 9.
+// How the streams of a session are established: RFC 5044 section 7.1, RFC 6581 section 9.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using rnic::wire::Opcode;
 
 bool is_refused(StartupFault fault) { return fault >= StartupFault::wrong_key; }
 
-/// Rules by which the tester's frame is taken though it is odd, or refused.
+/// Rules by which the tester's frame must be accepted although it is odd, or refused.
 std::vector<std::string> rules_of(StartupFault fault, bool iut_initiates) {
   const char* checks =
       iut_initiates ? "mpa.startup.initiator-checks-key" : "mpa.startup.responder-checks-key";
@@ -52,8 +52,8 @@ class Opening {
         endpoint_(static_cast<iut::Handle>(number + 1)),
         line_(std::make_unique<Line>(play.context())) {}
 
-  /// The tester's frame is wrong: no connection comes of it, and the IUT closes (RFC 5044 section
-  /// 7.1.2).
+  /// The tester's frame is wrong: no connection is established, and the IUT closes (RFC 5044
+  /// section 7.1.2).
   bool be_refused() {
     configure();
     create_endpoint();
@@ -66,9 +66,9 @@ class Opening {
     if (!arrival.is_end())
       return fail(arrival.text(), rules_of(setup_.fault, setup_.iut_initiates));
     if (setup_.iut_initiates && !play_.await<iut::ConnectFailedEvent>())
-      return fail("no word of the failure", {"mpa.startup.initiator-reports-bad-key"});
+      return fail("no report of the failure", {"mpa.startup.initiator-reports-bad-key"});
     line_->peer.reset();
-    // Nobody shares what is in its domain.
+    // No other stream uses what is in its domain.
     play_.ask(iut::DestroyEndpoint{endpoint_});
     return true;
   }
@@ -198,7 +198,7 @@ class Opening {
                        .with_markers(setup_.peer_markers)
                        .with_private_data(peer_data());
     if (!is_enhanced()) return request;
-    // What the IUT serves is what we issue, and the other way round.
+    // What the IUT serves is what we issue, and vice versa.
     return request.with_enhanced({.ird = static_cast<std::uint16_t>(setup_.ord),
                                   .ord = static_cast<std::uint16_t>(setup_.ird)});
   }
@@ -239,7 +239,7 @@ class Opening {
     return take_terms(own, false) && take_first_message(theirs);
   }
 
-  /// Zeros at the end do not count: verbs hand out a buffer of fixed size.
+  /// Zeros at the end do not count: verbs report a buffer of fixed size.
   static bool same_data(const Octets& seen, const Octets& wanted) {
     if (seen.size() < wanted.size() || !std::equal(wanted.begin(), wanted.end(), seen.begin()))
       return false;
@@ -252,7 +252,7 @@ class Opening {
     const auto arrival = line_->peer.next(play_.stage().loop.now() + play_.stage().patience);
     const auto* frame = arrival.as<lower_tester::ReceivedFrame>();
     if (frame == nullptr)
-      return fail(arrival.text() + " in place of a startup frame",
+      return fail(arrival.text() + " instead of a startup frame",
                   {"mpa.startup.acceptable-request-accepted", "mpa.startup.frames-time-out"});
     const auto data = frame->frame().ulp_private_data();
     if (!std::ranges::equal(data, own.private_data))
@@ -268,7 +268,7 @@ class Opening {
     terms_.crc = line_->peer.sending().crc;
     terms_.ird = static_cast<std::uint32_t>(own.ird.value_or(0));
     terms_.ord = static_cast<std::uint32_t>(own.ord.value_or(0));
-    // RFC 6581 section 9.1: what the frames say holds, unless it is left to the ULP.
+    // RFC 6581 section 9.1: the values of the frames apply, unless they leave the depth to the ULP.
     if (const auto words = theirs.enhanced()) {
       if (words->ird != rnic::wire::read_depth_unnegotiated) terms_.ird = words->ird;
       if (words->ord != rnic::wire::read_depth_unnegotiated) terms_.ord = words->ord;
@@ -291,7 +291,7 @@ class Opening {
     const auto arrival = line_->peer.next(play_.stage().loop.now() + play_.stage().patience);
     const auto* message = arrival.as<lower_tester::Message>();
     if (message == nullptr)
-      return fail(arrival.text() + " in place of its first message",
+      return fail(arrival.text() + " instead of its first message",
                   {"mpa.enhanced.rtr-sent-after-accept"});
     if (const auto read = message->read_request())
       line_->peer.send(lower_tester::read_response(read->sink_stag, read->sink_offset, {}));
@@ -315,7 +315,7 @@ class Opening {
 bool open_stream(Play& play, const StreamSetup& setup) {
   const std::size_t number = play.lines().size();
   if (!is_refused(setup.fault)) return Opening(play, setup, number).run();
-  // What comes after a refusal is as usual.
+  // After a refusal everything works as usual.
   constexpr std::size_t others = 64;
   if (!Opening(play, setup, number + others).be_refused()) return false;
   StreamSetup usual = setup;

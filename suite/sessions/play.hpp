@@ -26,12 +26,12 @@ struct Line {
   iut::Handle endpoint = 0, domain = 0;
   /// Read Requests of the IUT that the tester has not answered.
   std::deque<ReadRequestFields> asked;
-  /// Lengths of the receives that no message of the tester has taken.
+  /// Lengths of the receives that no message of the tester has used.
   std::deque<std::uint64_t> receives;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
   bool closed = false;
-  /// The IUT's consumer has asked for the end.
+  /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
   [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
@@ -45,15 +45,15 @@ class Play {
 
   [[nodiscard]] Played run();
 
-  // -- for the parts of it --
+  // -- for the parts of the play --
   [[nodiscard]] const Stage& stage() const { return stage_; }
   [[nodiscard]] lower_tester::Context& context() { return context_; }
   [[nodiscard]] model::Model& model() { return model_; }
   [[nodiscard]] const model::State& known() const { return model_.a_state(); }
-  /// Carries a command out; command() tells the model as well.
+  /// Executes a command; command() also informs the model.
   iut::Reply ask(const iut::Command& command);
   iut::Reply command(const iut::Command& command);
-  /// The next event of this kind, within the IUT's time; others wait.
+  /// The next event of this kind, within the IUT's time; others stay in the queue.
   template <typename Event>
   [[nodiscard]] std::optional<Event> await();
   void found(Found found);
@@ -65,9 +65,9 @@ class Play {
   void judge_memory(iut::Handle region, const Octets& octets) {
     check(model_.saw_memory(region, octets));
   }
-  /// The IUT has its time, and what it has done is judged.
+  /// The IUT gets its time, and what it has done is judged.
   void settle();
-  /// What was done before has its time first, and so has what is done now, `inputs` of them.
+  /// Lets the IUT settle earlier inputs first; `inputs` new ones are about to follow.
   void settle_before(std::size_t inputs);
 
  private:
@@ -93,15 +93,15 @@ class Play {
   Played played_;
 };
 
-/// Brings a stream up; false: it did not come up, which was found and told.
+/// Brings up a stream; false: it did not come up, which was recorded as a finding.
 [[nodiscard]] bool open_stream(Play& play, const StreamSetup& setup);
 
-/// The tester's part: sends what the step says; nothing where it cannot be done now.
+/// The tester's part: sends what the step says, or nothing if that is not possible now.
 void play_tester_step(Play& play, std::size_t stream, const Step& step);
 /// The consumer's part.
 void play_consumer_step(Play& play, std::size_t stream, const Step& step);
 
-/// Where receives, sources and sinks lie: memory that is never taken away while it is in use.
+/// The memory of receives, sources and sinks, which is never deregistered while it is in use.
 [[nodiscard]] inline bool is_for_work(const model::Region& region) {
   return region.handle % 2 == 1;
 }

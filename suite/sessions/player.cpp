@@ -12,7 +12,7 @@ namespace suite::sessions {
 
 namespace {
 
-/// Steps that do not wait for one another: every order of what they do is followed.
+/// Steps that do not wait for each other: the model follows every order of their effects.
 constexpr std::size_t most_together = 4;
 
 bool is_of_tester(Action action) { return action <= Action::peer_reset; }
@@ -134,7 +134,7 @@ void Play::judge_wire(std::size_t stream) {
       line.ended_by_iut = line.closed = true;
       check(model_.saw(stream, model::SeenReset{}, arrival.text()));
     }
-    // What cannot be read is the business of the judge of octets.
+    // Octets that cannot be read are for the judge of octets.
   }
 }
 
@@ -175,7 +175,7 @@ void Play::settle() {
   } while (!stopped_ && close_what_has_ended());
 }
 
-/// Whoever hears of an error closes its half as well (RFC 5040 section 6.2.1).
+/// A consumer that is told about an error closes its half as well (RFC 5040 section 6.2.1).
 bool Play::close_what_has_ended() {
   bool any = false;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
@@ -221,7 +221,7 @@ void Play::play(const Step& step) {
   context_.note(lower_tester::Direction::none,
                 fmt::format("step {}, stream {}: {} {}{}", played_.steps, stream, name(step.action),
                             step.wrong == Wrong::nothing ? "" : name(step.wrong),
-                            step.together ? ", and at once" : ""));
+                            step.together ? ", without waiting" : ""));
   if (is_of_tester(step.action))
     play_tester_step(*this, stream, step);
   else
@@ -240,7 +240,7 @@ void Play::look_at_all_memory() {
   }
 }
 
-/// What is open is answered, memory is compared, and every connection closed.
+/// Open requests are answered, memory is compared, and every connection closed.
 void Play::finish() {
   settle();
   for (std::size_t i = 0; i < lines_.size() && !stopped_; ++i) {

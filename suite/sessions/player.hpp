@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Plays a session against an IUT, with the model as its judge, and the judge of octets beside it.
+// Plays a session against an IUT, judged by the model and by the judge of octets.
 #pragma once
 
 #include <string>
@@ -16,10 +16,10 @@ namespace suite::sessions {
 
 /// What a session has found.
 struct Found {
-  /// Those that are broken; the first one is that which fits best.
+  /// The broken rules; the one that fits best comes first.
   std::vector<std::string> rules;
   std::string admissible, came;
-  /// Lawful, or against a SHOULD.
+  /// Lawful, or only against a SHOULD.
   bool advisory = false;
   /// Played when it was found, counted from 0.
   std::size_t step = 0;
@@ -31,21 +31,21 @@ struct Played {
   model::Coverage coverage;
   std::vector<lower_tester::Step> exchange;
 
-  /// The first that is no advisory, or nullptr.
+  /// The first finding that is not an advisory, or nullptr.
   [[nodiscard]] const Found* failure() const;
 };
 
-/// Where the sessions are played.
+/// The environment in which sessions are played.
 struct Stage {
   base::EventLoop& loop;
   rnic::llp::Network& tester;
   iut::Iut& iut;
   base::Address iut_address;
-  /// How long the IUT may take for what it owes.
+  /// How long the IUT may take for what it must do.
   base::Duration patience = std::chrono::milliseconds(100);
 };
 
-/// The IUT is as after a Reset.
+/// The IUT is in the state after a Reset.
 [[nodiscard]] Played play(const Session& session, const Stage& stage);
 
 }  // namespace suite::sessions

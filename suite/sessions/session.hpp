@@ -2,7 +2,7 @@
 // A session: what the tester and the IUT's consumer do, step by step. Plain values, so that it can be
 // drawn, shortened, written and played again.
 //
-// A step names objects and sizes by numbers that are fitted to what is there when it is played. So
+// A step names objects and sizes by numbers that are fitted to what exists when it is played. So
 // any steps may be left out, and what remains is a session.
 #pragma once
 
@@ -50,7 +50,7 @@ constexpr auto names_of(Action) {
 /// What is odd or wrong in what the tester sends.
 enum class Wrong : std::uint8_t {
   nothing,
-  // odd, and to be taken
+  // odd, but to be accepted
   ddp_reserved,
   rdmap_reserved,
   rdmap_version_zero,
@@ -105,7 +105,7 @@ constexpr auto names_of(Wrong) {
 
 struct Step {
   Action action = Action::peer_send;
-  /// Modulo those that there are.
+  /// Modulo the number that exist.
   std::uint32_t stream = 0, object = 0;
   /// Octets, and where they begin; fitted to the object.
   std::uint64_t length = 0, offset = 0;
@@ -114,10 +114,10 @@ struct Step {
   /// Octets in each TCP segment; 0: as TCP likes.
   std::uint32_t cut = 0;
   Wrong wrong = Wrong::nothing;
-  /// Of what is wrong, of payloads, and of whatever else is free.
+  /// For the fault, for payloads, and for everything else that is free.
   std::uint64_t value = 0;
   bool solicited = false, invalidate = false, fence = false, unsignaled = false;
-  /// The next step does not wait for what becomes of this one.
+  /// The next step does not wait for the effects of this one.
   bool together = false;
   bool operator==(const Step&) const = default;
 };
@@ -125,7 +125,7 @@ struct Step {
 /// What is odd or wrong in the tester's startup frame.
 enum class StartupFault : std::uint8_t {
   nothing,
-  // to be taken (RFC 5044 section 7.1.1)
+  // to be accepted (RFC 5044 section 7.1.1)
   reserved_bits,
   in_pieces,
   longest_private_data,
@@ -148,7 +148,7 @@ struct StreamSetup {
   std::uint32_t ird = 4, ord = 4;
   /// Of TCP, both ways; 0: the link's own.
   std::uint32_t emss = 0;
-  /// It has a protection domain to itself.
+  /// It has its own protection domain.
   bool own_domain = false;
   std::uint32_t private_data = 0;
   StartupFault fault = StartupFault::nothing;

@@ -27,7 +27,7 @@ std::expected<SessionFile, std::string> read_session(const std::filesystem::path
   if (!input) return std::unexpected(fmt::format("{} cannot be read", file.string()));
   const std::string text{std::istreambuf_iterator<char>(input), {}};
   const auto json = base::record::Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is no JSON", file.string()));
+  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", file.string()));
   SessionFile session;
   if (const auto fault = base::record::from_json(json, session))
     return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));

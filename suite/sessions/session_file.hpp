@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Sessions as files: what `rnic-suite soak` writes of a failure, and `rnic-suite replay` plays.
+// Sessions as files: written by `rnic-suite soak` for a failure, and played by `rnic-suite replay`.
 #pragma once
 
 #include <expected>
@@ -11,7 +11,7 @@
 
 namespace suite::sessions {
 
-/// A session and what it was found with.
+/// A session, and the conditions under which it failed.
 struct SessionFile {
   Session session;
   /// Of the reference, when it failed.

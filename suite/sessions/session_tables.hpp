@@ -6,7 +6,7 @@
 
 namespace suite::sessions {
 
-/// More would not tell more, and each has an endpoint.
+/// More would show nothing new, and each has an endpoint.
 inline constexpr std::size_t most_streams = 16;
 
 constexpr auto table_of(const Step*) {

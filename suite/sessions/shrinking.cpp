@@ -48,7 +48,7 @@ bool leave_stream_out(Session& session, const StillFails& still_fails) {
   return false;
 }
 
-/// A value that the failure does not need becomes the usual one.
+/// Resets a value that the failure does not need to its default.
 template <typename Owner, typename Value>
 bool set_usual(Session& session, Owner& owner, Value Owner::* member, const Value& usual,
                const StillFails& still_fails) {

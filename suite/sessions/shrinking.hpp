@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Makes a failing session short: the least that still breaks the same rule.
+// Shortens a failing session to the least that still breaks the same rule.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Session after session against the reference in simulated time, and what comes of it.
+// Plays one session after another against the reference in simulated time, and groups the findings.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,7 @@ using MakeIut =
 /// Plays one session against an IUT made for it, over an in-memory link in simulated time.
 [[nodiscard]] Played play_in_memory(const Session& session, const MakeIut& make_iut);
 
-/// Findings are alike if the first rule that they name and what was admissible are the same, numbers
-/// aside.
+/// Findings are alike if their first rule and what was admissible are the same, apart from numbers.
 struct FindingGroup {
   Found first;
   std::uint64_t seed = 0, count = 0;
@@ -40,7 +39,7 @@ struct SoakPlan {
   std::uint64_t seed = 1;
   std::optional<std::uint64_t> sessions;
   std::optional<double> seconds;
-  /// Asked after each session; empty: it is never enough.
+  /// Called after each session; empty: the soak has no such end.
   std::function<bool(const SoakResult&)> is_enough{};
 };
 

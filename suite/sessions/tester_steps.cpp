@@ -23,7 +23,7 @@ class TesterStep {
     auto message = compose();
     if (!message) return;
     std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
-    // The orders of many segments and much else are too many to follow.
+    // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
     if (play_.is_stopped()) return;
     if (step_.wrong == Wrong::cut_short) cut_short(fpdus);
@@ -39,14 +39,14 @@ class TesterStep {
   }
 
  private:
-  /// Small TCP segments of much data take too long.
+  /// Much data in small TCP segments takes too long.
   static constexpr std::size_t most_cut = 2000;
   static constexpr std::size_t most_at_once = 3;
 
   [[nodiscard]] Octets payload(std::uint64_t length) const {
     return lower_tester::PayloadGenerator(step_.value).octets(length);
   }
-  /// The region at hand among those that suit.
+  /// The region that the step selects among the suitable ones.
   [[nodiscard]] const Region* pick(const std::function<bool(const Region&)>& suits) const {
     std::vector<const Region*> list;
     for (const Region& region : play_.known().memory.regions)
@@ -112,7 +112,7 @@ class TesterStep {
     std::uint32_t stag;
     std::uint64_t offset, length;
   };
-  /// A range that may be used so, or one that breaks the rule that the step wants broken.
+  /// A range that may be used in this way, or one that breaks the rule that the step says.
   [[nodiscard]] std::optional<Range> range(bool iut::Access::* right) const {
     const Region* region = pick([&](const Region& each) {
       switch (step_.wrong) {
@@ -132,7 +132,7 @@ class TesterStep {
     const bool out_of_range =
         step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
     if (out_of_range) length = std::max<std::uint64_t>(length, 1);
-    // One octet too far as often as more.
+    // One octet too far is as frequent as more.
     const std::uint64_t far = step_.value % 2 == 0 ? 0 : step_.value % 8;
     if (step_.wrong == Wrong::before_start) offset = region->base - 1 - far;
     if (step_.wrong == Wrong::beyond_end)
@@ -179,7 +179,7 @@ class TesterStep {
                                        payload(request.length + (too_much ? 1U : 0U)));
   }
 
-  /// The message with the field wrong that the step says, where it has that field.
+  /// The message with the fault of the step, if it has that field.
   Outgoing with_fault(Outgoing message) {
     if (step_.segment != 0 && message.payload.size() / step_.segment < most_segments)
       message = message.with_segments_of(step_.segment);
@@ -245,12 +245,12 @@ class TesterStep {
                  : rnic::wire::untagged_header_size - 1));
   }
 
-  /// RFC 5044 section 4: the content of the pad is checked by the CRC alone.
+  /// RFC 5044 section 4: only the CRC checks the contents of the pad.
   static void fill_pad(Fpdu& fpdu) {
     fpdu.pad = Octets((4 - (fpdu.ulpdu.size() + 2) % 4) % 4, std::byte{0xEE});
   }
 
-  /// Noise on the way: a bit of the CRC field, or of what it covers.
+  /// Noise on the path: a bit of the CRC field, or of what it covers.
   void damage(Fpdu& fpdu) {
     const bool anywhere = line_.peer.sending().crc && !line_.peer.sending().markers;
     const std::uint64_t value = step_.value >> 5;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# What every room shares: language level, warnings, sanitizers, and the two functions that declare a room.
+# What every component shares: language level, warnings, sanitizers, and the two functions that declare a component.
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -41,7 +41,7 @@ function(rnic_timeout seconds)
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
-# rnic_library(NAME SOURCES a.cpp ... LIBS x ...): one room's static library.
+# rnic_library(NAME SOURCES a.cpp ... LIBS x ...): the static library of one component.
 function(rnic_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

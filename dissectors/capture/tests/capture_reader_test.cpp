@@ -342,7 +342,7 @@ BOOST_AUTO_TEST_CASE(frames_of_zero_octets_are_frames) {
 BOOST_AUTO_TEST_CASE(what_is_no_capture_is_refused_with_the_reason) {
   BOOST_TEST(read({}).error == "cannot read the file: it is empty");
   const auto text = read(octets("68656c6c6f20776f726c64"));
-  BOOST_TEST(text.error.find("no pcap or pcapng file") != std::string::npos, text.error);
+  BOOST_TEST(text.error.find("not a pcap or pcapng file") != std::string::npos, text.error);
   const auto missing = CaptureReader::open("/nowhere/it.pcap");
   BOOST_REQUIRE(!missing.has_value());
   BOOST_TEST(missing.error() == "cannot read /nowhere/it.pcap: No such file or directory");

@@ -151,7 +151,7 @@ class Exit(unittest.TestCase):
         self.stops(3, "it is a folder", self.folder)
         self.stops(3, "it is empty", self.file("empty", b""))
         self.stops(3, "it is empty", "-")
-        self.stops(3, "no pcap or pcapng", self.file("text", b"hello, world, this is no capture"))
+        self.stops(3, "not a pcap or pcapng", self.file("text", b"hello, world, this is no capture"))
         self.stops(3, "ends too early", self.file("cut.gz", gzip.compress(pcap(clean().frames))[:20]))
         self.stops(3, "802_11", self.file("wlan", pcap([])[:20] + struct.pack("<I", 105)))
         self.stops(3, "cannot write /nowhere", "--write-violations", "/nowhere/x.pcapng",

@@ -12,7 +12,7 @@
 namespace rnic::deviants::test {
 namespace {
 
-/// The deviations before this one are those that the stream itself asks for; the rooms above have
+/// The deviations before this one are those that the stream itself asks for; the components above have
 /// the others.
 constexpr auto first_of_verbs = Deviation::stag_key_unchecked;
 

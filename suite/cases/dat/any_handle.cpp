@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The calls that any handle takes: dat_set_consumer_context, dat_get_consumer_context,
+// The calls that accept any handle: dat_set_consumer_context, dat_get_consumer_context,
 // dat_get_handle_type.
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 
@@ -73,8 +73,8 @@ class EveryKind {
   Rsp rsp_;
 };
 
-// What a call makes of an object of this kind. Shared receive queues are younger than the pages'
-// lists of kinds.
+// What a call returns for an object of this kind. The pages' lists of kinds are older than shared
+// receive queues.
 Returns takes(DAT_HANDLE_TYPE type) {
   return type == DAT_HANDLE_TYPE_SRQ ? succeeds.or_tolerably(DAT_INVALID_HANDLE) : succeeds;
 }

@@ -25,7 +25,7 @@ DAT_RETURN post(const Evd& evd) {
   return CALL(dat_evd_post_se, evd.get(), &event);
 }
 
-/// What an agent is told.
+/// What an agent is called with.
 struct AgentCalls {
   std::atomic<int> count = 0;
   std::atomic<DAT_EVD_HANDLE> evd = DAT_HANDLE_NULL;
@@ -143,7 +143,7 @@ DAT_CASE(several_threads_make_cnos_at_once, calls(dat_cno_create),
   });
   for (std::size_t i = 0; i < cnos.size(); ++i) {
     expect(got[i], succeeds);
-    expect_that(std::ranges::count(cnos, cnos[i]) == 1, "a CNO of its own", "the same twice");
+    expect_that(std::ranges::count(cnos, cnos[i]) == 1, "a CNO of its own", "the same CNO twice");
   }
 }
 
@@ -181,7 +181,7 @@ DAT_CASE(wait_is_ended_by_an_event, calls(dat_cno_wait), rules("dat.cno-wait.suc
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
   DAT_RETURN got = DAT_INTERNAL_ERROR;
   Blocked waiter([&] { got = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd); });
-  expect_that(!waiter.over(), "a wait without an event", "over");
+  expect_that(!waiter.over(), "a wait until there is an event", "the wait ended");
   need(post(fed.evd), "no software event");
   waiter.join();
   expect(got, succeeds);
@@ -217,7 +217,7 @@ DAT_CASE(wait_without_events_times_out, calls(dat_cno_wait), rules("dat.cno-wait
       const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
           std::chrono::steady_clock::now() - before);
       same(*this, "EVD", evd, DAT_HANDLE_NULL);
-      // Clocks differ in their grain.
+      // Clocks differ in resolution.
       at_least(*this, "microseconds", took.count() + 2000, static_cast<std::int64_t>(timeout));
     });
 }
@@ -262,7 +262,8 @@ DAT_CASE(waiters_return_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_
   };
   Blocked first(wait_for(results[0])), second(wait_for(results[1]));
   need(CALL(dat_evd_free, other.release()), "not freed");
-  expect_that(!first.over() && !second.over(), "waiting as long as there is an EVD", "back");
+  expect_that(!first.over() && !second.over(), "waiting as long as there is an EVD",
+              "the wait ended");
   need(CALL(dat_evd_free, fed.evd.release()), "not freed");
   first.join();
   second.join();
@@ -292,7 +293,7 @@ DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wa
   for (std::size_t i = 0; i < got.size(); ++i)
     waiters.push_back(std::make_unique<Blocked>(
         [&, i] { got[i] = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evds[i]); }));
-  // How many a notification wakes is the provider's affair.
+  // How many waiters a notification wakes is up to the provider.
   const auto waiting = [](const auto& waiter) { return !waiter->over(); };
   DAT_EVENT event{};
   while (std::ranges::any_of(waiters, waiting)) {
@@ -373,7 +374,7 @@ DAT_CASE(descriptor_is_readable_while_there_is_a_trigger, calls(dat_cno_fd_creat
   DAT_EVD_HANDLE by = DAT_HANDLE_NULL;
   expect(CALL(DAT_CNO_TRIGGER, one.cno.get(), &by), succeeds, "dat.cno-trigger.success");
   same(*this, "EVD", by, evd.get(), "dat.cno-trigger.success");
-  expect_that(!one.readable(0), "nothing to read behind the trigger", "readable");
+  expect_that(!one.readable(0), "nothing to read after the trigger", "readable");
 }
 
 DAT_CASE(query_returns_the_descriptor, calls(dat_cno_fd_create, dat_cno_query),
@@ -395,7 +396,7 @@ DAT_CASE(trigger_of_nothing_is_empty, calls(dat_cno_trigger), rules("dat.cno-tri
 
 DAT_CASE(descriptor_with_a_null_output_is_refused, calls(dat_cno_fd_create),
          rules("dat.cno-fd-create.invalid-parameter"), with_hostile_handles) {
-  WithDescriptor one(*this);  // there are such CNOs
+  WithDescriptor one(*this);  // the provider has such CNOs
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
   need(dats_get_ia_handle(ia().get(), &own), "no IA handle");
   DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
@@ -408,7 +409,7 @@ DAT_CASE(descriptor_with_a_null_output_is_refused, calls(dat_cno_fd_create),
 
 DAT_CASE(descriptor_in_a_closed_ia_is_refused, calls(dat_cno_fd_create),
          rules("dat.cno-fd-create.invalid-handle"), with_hostile_handles) {
-  const WithDescriptor one(*this);  // there are such CNOs
+  const WithDescriptor one(*this);  // the provider has such CNOs
   Ia other(target());
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
   need(dats_get_ia_handle(other.get(), &own), "no IA handle");
@@ -447,7 +448,7 @@ DAT_CASE(cno_of_an_evd_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.in
   const CnoWithEvd fed(ia());
   expect(CALL(dat_cno_free, fed.cno.get()), returns(DAT_INVALID_STATE));
   need(post(fed.evd), "no software event");
-  expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);  // it is still good
+  expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);  // it can still be used
 }
 
 DAT_CASE(cno_with_a_waiter_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {

@@ -11,7 +11,8 @@ DAT_COUNT most_private_data(const Ia& ia) {
   DAT_PROVIDER_ATTR attr{};
   if (CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE,
            &attr) != DAT_SUCCESS)
-    throw CaseStop{Verdict::inconclusive, "the provider does not tell its most private data"};
+    throw CaseStop{Verdict::inconclusive,
+                   "the provider does not report its limit for private data"};
   return attr.max_private_data_size;
 }
 
@@ -32,9 +33,9 @@ void expect_private_data_refused(DatBody& body, Call call) {
   const DAT_COUNT size = static_cast<DAT_COUNT>(octets.size());
   body.row("a negative size",
            [&] { body.expect(call(-1, octets.data()), returns(DAT_INVALID_PARAMETER)); });
-  body.row("an octet more than the limit",
+  body.row("one octet more than the limit",
            [&] { body.expect(call(size, octets.data()), returns(DAT_INVALID_PARAMETER)); });
-  body.row("none that is there",
+  body.row("no data at the address",
            [&] { body.expect(call(4, nullptr), returns(DAT_INVALID_PARAMETER)); });
 }
 
@@ -190,7 +191,7 @@ DAT_CASE(accept_with_an_invalid_endpoint_is_refused, calls(dat_cr_accept),
 
 DAT_CASE(accept_without_any_endpoint_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-handle")) {
-  PendingRequest pending(*this);  // of a service point that brings none
+  PendingRequest pending(*this);  // at a service point that provides no endpoint
   expect(pending.accept(DAT_HANDLE_NULL, 0, nullptr),
          returns(DAT_INVALID_HANDLE).or_tolerably(DAT_INVALID_PARAMETER));
 }
@@ -222,14 +223,14 @@ DAT_CASE(accept_with_a_connected_endpoint_is_refused, calls(dat_cr_accept),
   expect(pending.accept(pair.passive.ep.get(), 0, nullptr),
          returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
   expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
-  expect(pending.accept(), succeeds);  // the request is still there
+  expect(pending.accept(), succeeds);  // the request still exists
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(accept_with_the_endpoint_of_another_request_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.ep-state")) {
   PendingRequest pending(*this);
-  // The endpoint that asks is waiting for its own connection.
+  // The endpoint that has asked waits for its own connection.
   expect(pending.accept(pending.active.ep.get(), 0, nullptr),
          returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
   expect_state(pending.active.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
@@ -339,7 +340,7 @@ DAT_CASE(handoff_to_an_unused_qualifier_is_refused, calls(dat_cr_handoff),
          rules("dat.cr-handoff.invalid-parameter")) {
   PendingRequest pending(*this);
   expect(CALL(dat_cr_handoff, pending.cr, free_qualifier(ia())), returns(DAT_INVALID_PARAMETER));
-  expect(pending.accept(), succeeds);  // the request is still there
+  expect(pending.accept(), succeeds);  // the request still exists
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 

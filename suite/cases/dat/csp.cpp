@@ -7,7 +7,7 @@ namespace suite::cases::dat {
 
 namespace {
 
-/// What a common service point of the IA is made of.
+/// What is needed to make a common service point of the IA.
 struct Common {
   explicit Common(DatBody& body) : requests(body.ia().evd(DAT_EVD_CR_FLAG)) {
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
@@ -193,7 +193,7 @@ DAT_CASE(free_of_a_freed_handle_is_refused, calls(dat_csp_free),
 DAT_CASE(free_of_another_type_is_refused, calls(dat_csp_free), rules("dat.csp-free.invalid-handle"),
          with_hostile_handles) {
   Common common(*this);
-  expect(common.create(), succeeds);  // there are such service points
+  expect(common.create(), succeeds);  // the provider has such service points
   const LiveObjects live(ia());
   for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_CSP))
     row(name, [&] { expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE)); });

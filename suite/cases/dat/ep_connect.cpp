@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections: connect, dup_connect, common_connect, and the events that they end in.
+// Connections: connect, dup_connect, common_connect, and the events with which they end.
 #include <netinet/in.h>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
@@ -24,7 +24,7 @@ std::vector<std::byte> octets_of_event(const DAT_EVENT& event) {
   return {begin, begin + data.private_data_size};
 }
 
-/// Some transports hand over more octets than were given: what was given comes first.
+/// Some transports deliver more octets than were given: the given ones come first.
 bool begins_with(const std::vector<std::byte>& got, const std::vector<std::byte>& wanted) {
   return got.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), got.begin());
 }
@@ -41,7 +41,7 @@ std::vector<std::byte> data_of_request(const DatBody& body, DAT_CR_HANDLE cr) {
 void expect_data(DatBody& body, const std::vector<std::byte>& got,
                  const std::vector<std::byte>& wanted, RuleRef rule = {}) {
   body.expect_that(begins_with(got, wanted), fmt::format("the {} octets sent", wanted.size()),
-                   fmt::format("{} others", got.size()), rule);
+                   fmt::format("{} other octets", got.size()), rule);
 }
 
 ConnectOptions of_quality(DAT_QOS qos) {
@@ -59,7 +59,7 @@ ConnectOptions within(std::chrono::microseconds timeout) {
   options.timeout = static_cast<DAT_TIMEOUT>(timeout.count());
   return options;
 }
-/// In which a request surely reaches its service point, also from a host that is busy.
+/// The time in which a request certainly reaches its service point, even on a busy host.
 std::chrono::microseconds time_to_ask(DatBody& body) {
   return std::chrono::duration_cast<std::chrono::microseconds>(500ms *
                                                                body.target().deadline_scale);
@@ -287,7 +287,7 @@ DAT_CASE(undecided_connect_times_out, calls(dat_ep_connect), rules("dat.ep-conne
   advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
               "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
   expect_endpoint(*this, event, client.ep);
-  expect_that(took >= limit, "not before its time", "earlier");
+  expect_that(took >= limit, "a timeout no earlier than asked for", "an earlier one");
   expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
   (void)CALL(dat_cr_reject, cr, 0, nullptr);
 }

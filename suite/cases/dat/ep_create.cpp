@@ -135,8 +135,10 @@ DAT_CASE(endpoint_may_have_no_dispatchers_for_completions, calls(dat_ep_create, 
          succeeds.or_tolerably(DAT_INVALID_HANDLE));
   const Ep ep(handle);
   const DAT_EP_PARAM param = query_endpoint(*this, handle);
-  expect_that(param.recv_evd_handle == DAT_HANDLE_NULL, "no dispatcher of receives", "one");
-  expect_that(param.request_evd_handle == DAT_HANDLE_NULL, "no dispatcher of requests", "one");
+  expect_that(param.recv_evd_handle == DAT_HANDLE_NULL, "no dispatcher of receives",
+              "a dispatcher");
+  expect_that(param.request_evd_handle == DAT_HANDLE_NULL, "no dispatcher of requests",
+              "a dispatcher");
 }
 
 DAT_CASE(one_dispatcher_serves_receives_and_requests, calls(dat_ep_create, dat_ep_query),
@@ -150,7 +152,7 @@ DAT_CASE(one_dispatcher_serves_receives_and_requests, calls(dat_ep_create, dat_e
   const Ep ep(handle);
   const DAT_EP_PARAM param = query_endpoint(*this, handle);
   expect_that(param.recv_evd_handle == all.get() && param.request_evd_handle == all.get(),
-              "the one dispatcher twice", "others");
+              "the same dispatcher for both", "other dispatchers");
 }
 
 DAT_CASE(dispatcher_of_another_stream_is_refused, calls(dat_ep_create),

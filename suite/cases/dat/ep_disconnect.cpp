@@ -90,7 +90,7 @@ DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_discon
     const auto& data = event.event_data.dto_completion_event_data;
     expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
                 fmt::format("completion {}", data.user_cookie.as_64));
-    expect_that(!failed || data.status != DAT_DTO_SUCCESS, "no success behind a failure",
+    expect_that(!failed || data.status != DAT_DTO_SUCCESS, "no success after a failure",
                 status_text(data.status));
     failed = failed || data.status != DAT_DTO_SUCCESS;
   }
@@ -152,7 +152,7 @@ DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect
   (void)expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
   (void)expect_completion(all, 1, DAT_DTO_SUCCESS);
   (void)expect_completion(all, 2, DAT_DTO_SUCCESS);
-  // The flushed receive may be on either side of the end.
+  // The flushed receive may come before or after the end.
   const DAT_EVENT first = next_event(all), second = next_event(all);
   const auto number = [](const DAT_EVENT& event) { return event.event_number; };
   expect_that((number(first) == DAT_CONNECTION_EVENT_DISCONNECTED &&

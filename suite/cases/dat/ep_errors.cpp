@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Faults of DTOs, row by row of what they become: the status of the DTO, the end of the connection,
-// the flush behind it.
+// Faults of DTOs, and the consequences of each: the status of the DTO, the end of the connection,
+// the flush after it.
 #include <functional>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
@@ -23,7 +23,7 @@ struct PairWithMemory {
   Lmr own, peer;
 };
 
-/// The connection of this side ends by a fault. No document maps the faults of iWARP to events.
+/// The connection of this side ends with a fault. No document maps the faults of iWARP to events.
 void expect_broken(DatBody& body, const Side& side) {
   const DAT_EVENT event = next_event(side.connection);
   const std::string text = event_text(event.event_number);
@@ -43,7 +43,7 @@ void expect_both_broken(DatBody& body, const Pair& pair) {
   expect_broken(body, pair.passive);
 }
 
-/// The completion is no success; which failure it is, only iWARP's mapping says.
+/// The completion is not successful; only the mapping for iWARP says which failure it is.
 void expect_failure(DatBody& body, const Evd& evd, DAT_UINT64 id, DAT_DTO_COMPLETION_STATUS usually,
                     RuleRef rule = {}) {
   const auto data =
@@ -60,7 +60,7 @@ void expect_untouched(DatBody& body, Lmr& lmr, std::byte octet, RuleRef rule = {
   body.expect_that(same, "memory as it was", "other octets", rule);
 }
 
-/// What the names of memory need to last: zones behind their regions.
+/// What must outlive the names of memory: zones outlive their regions.
 struct HeldMemory {
   Pz zone;
   std::vector<Lmr> regions;
@@ -74,7 +74,7 @@ struct ClosedMemory {
 
 std::vector<ClosedMemory> closed_memory(DAT_MEM_PRIV_FLAGS other_privileges) {
   return {
-      {"a context of nothing",
+      {"a context of no region",
        [](DatBody&, PairWithMemory& setup, HeldMemory&) {
          DAT_RMR_TRIPLET triplet = setup.peer.remote(0, 16);
          triplet.rmr_context ^= 0x5A5A00;
@@ -105,7 +105,7 @@ std::vector<ClosedMemory> closed_memory(DAT_MEM_PRIV_FLAGS other_privileges) {
                                    peer_octet);
          return held.regions.back().remote(0, 16);
        }},
-      {"of a region that is gone",
+      {"of a freed region",
        [](DatBody& body, PairWithMemory& setup, HeldMemory&) {
          Lmr gone(body.ia(), setup.pair.pz.get(), 64);
          const DAT_RMR_TRIPLET triplet = gone.remote(0, 16);
@@ -226,7 +226,7 @@ DAT_CASE(write_to_memory_that_is_not_open_ends_the_connection, calls(dat_ep_post
       expect(
           post_write(setup.active(), {setup.own.triplet(0, 16)}, to, 1),
           succeeds.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_PRIVILEGES_VIOLATION));
-      // A Write is over for its sender before the peer has seen it.
+      // A Write completes for its sender before the peer has processed it.
       (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
       expect_both_broken(*this, setup.pair);
       expect_untouched(*this, setup.peer, peer_octet);
@@ -323,7 +323,7 @@ DAT_CASE(invalidate_of_an_unknown_context_ends_the_connection,
   expect_both_broken(*this, setup.pair);
 }
 
-// ---------------------------------------------------------------- what is left behind a fault
+// ---------------------------------------------------------------- after a fault
 
 DAT_CASE(requests_after_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read),
          rules("dat.ep-disconnect.flush", "dat.ep-post-rdma-read.remote")) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// DTOs that are carried out: what they do, and what their completions say.
+// DTOs that are executed: what they do, and what their completions say.
 #include "suite/cases/dat/framework/dat_posts.hpp"
 
 namespace suite::cases::dat {
@@ -154,7 +154,7 @@ DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate)
   expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE_WITH_INVALIDATE, 12);
   expect_that(got.rmr_context == window.context, fmt::format("context {:#x}", window.context),
               fmt::format("context {:#x}", got.rmr_context));
-  // What it ended lets nothing in any more.
+  // The invalidated context gives no access any more.
   need(post_write(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)},
                   window.triplet(setup.peer, 8), 7),
        "no write");
@@ -196,7 +196,7 @@ DAT_CASE(large_transfers_arrive_whole, calls(dat_ep_post_rdma_write, dat_ep_post
   expect_fields(*this, written, pair.active.ep, DAT_DTO_RDMA_WRITE, size);
   const auto read = expect_completion(pair.active.requests, 2, DAT_DTO_SUCCESS);
   expect_fields(*this, read, pair.active.ep, DAT_DTO_RDMA_READ, size);
-  expect_that(back.octets() == source.octets(), "the octets written", "others",
+  expect_that(back.octets() == source.octets(), "the octets written", "other octets",
               "dat.ep-post-rdma-read.success");
 }
 

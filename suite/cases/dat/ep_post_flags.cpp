@@ -43,7 +43,7 @@ DAT_CASE(unsignalled_completion_does_not_wake_waiters, calls(dat_ep_post_send, d
   Waiter waiter(pair.active.requests);
   const DAT_RETURN first = post_send(pair.active.ep.get(), {memory.triplet(8, 8)}, 1,
                                      with_flags(DAT_COMPLETION_UNSIGNALLED_FLAG));
-  // The peer has the message, so the request is over or about to be.
+  // The peer has the message, so the request is complete or about to be.
   (void)next_event(pair.passive.receives);
   const bool asleep = !waiter.is_back();
   need(post_send(pair.active.ep.get(), {memory.triplet(8, 8)}, 2), "no send");
@@ -76,7 +76,7 @@ DAT_CASE(solicited_message_wakes_its_waiter, calls(dat_ep_post_send, dat_evd_wai
   expect(plain, succeeds);
   expect(solicited, succeeds);
   expect(waited.code, succeeds);
-  // Both were there when the waiter woke, unless it woke for the first.
+  // Both were in the queue when the waiter woke, unless it woke for the first.
   expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
 }
 

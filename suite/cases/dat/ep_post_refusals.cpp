@@ -8,7 +8,7 @@ namespace suite::cases::dat {
 
 namespace {
 
-/// One of the calls that take segments, posted where it belongs; `peer` is what it reads or writes.
+/// One of the calls that take segments; `peer` is the memory that it reads or writes.
 using Post = DAT_RETURN (*)(const Pair& pair, const Lmr& peer, Segments segments, DAT_UINT64 id,
                             PostOptions options);
 
@@ -38,7 +38,7 @@ DAT_RETURN an_invalidating_send(const Pair& pair, const Lmr&, Segments segments,
                                    options);
 }
 
-/// Faults of segments may be told later where the provider says that it does so.
+/// A provider may report faults of segments later, if it says that it does so.
 Returns at_once(DatBody& body, const Returns& wanted) {
   DAT_PROVIDER_ATTR attr{};
   body.need(CALL(dat_ia_query, body.ia().get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
@@ -85,7 +85,7 @@ void judge_outside(DatBody& body, Post post) {
   attempt("one octet too long", 0, 257);
   attempt("one octet below", ~DAT_VADDR{0}, 8);
   attempt("one octet past the end", 249, 8);
-  attempt("all of it behind the end", 256, 8);
+  attempt("all of it after the end", 256, 8);
 }
 
 void judge_protection(DatBody& body, Post post) {
@@ -105,7 +105,7 @@ void judge_privileges(DatBody& body, Post post, bool sink) {
     body.expect(post(setup.pair, setup.peer, {segment}, 1, {}),
                 refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER));
   });
-  body.row("a region that is gone", [&] {
+  body.row("a freed region", [&] {
     Lmr gone(body.ia(), setup.pair.pz.get(), 64);
     const DAT_LMR_TRIPLET segment = gone.triplet(0, 8);
     body.need(CALL(dat_lmr_free, gone.release()), "not freed");
@@ -128,7 +128,7 @@ void judge_flags(DatBody& body, Post post) {
                      with_flags(DAT_COMPLETION_UNSIGNALLED_FLAG)),
                 returns(DAT_INVALID_PARAMETER));
   });
-  body.row("flags that no header names", [&] {
+  body.row("flags that no header defines", [&] {
     body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, 1, with_flags(0x4000)),
                 returns(DAT_INVALID_PARAMETER));
   });
@@ -146,8 +146,8 @@ void judge_flush(DatBody& body, Post post, bool receive) {
 
 }  // namespace
 
-// The same seven cases for each call: `prefix` begins its rules, `sink` says that it writes to its
-// segments, `passive` that the passive side posts it.
+// The same seven cases for each call: `prefix` begins its rules, `sink` is true if it writes to its
+// segments, `passive` if the passive side posts it.
 #define POST_CASES(slug, function, prefix, post, limit, sink, passive)                          \
   DAT_CASE(slug##_of_too_many_segments_is_refused, calls(function),                             \
            rules("dat." prefix ".segments")) {                                                  \
@@ -200,8 +200,8 @@ DAT_CASE(receives_beyond_the_endpoint_are_refused, calls(dat_ep_post_recv),
 
 namespace {
 
-/// Posts one request more than the endpoint takes while its RDMA Reads are under way. They may be
-/// over too soon to matter, so it tries often; a provider may take more than it was asked for.
+/// Posts one request more than the endpoint takes while its RDMA Reads are outstanding. They may
+/// complete too soon to matter, so it tries often; a provider may take more than it was asked for.
 void judge_one_request_more(
     DatBody& body, const std::function<DAT_RETURN(const PairWithMemory&, DAT_UINT64)>& one_more) {
   const Pz pz = body.ia().pz();

@@ -29,7 +29,7 @@ DAT_CASE(send_completes_with_its_cookie_and_length,
               fmt::format("{} octets", received.transfered_length));
   expect_that(
       std::equal(source.octets().begin(), source.octets().begin() + 40, sink.octets().begin()),
-      "the octets sent", "others");
+      "the octets sent", "other octets");
 }
 
 DAT_CASES_OF_FILE(ep_post_send)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What each call on an endpoint answers in each state: a case for each call, a row for each state.
+// What each call on an endpoint returns in each state: a case for each call, a row for each state.
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 
@@ -8,13 +8,13 @@ namespace suite::cases::dat {
 namespace {
 
 const Returns wrong_state = returns(DAT_INVALID_STATE);
-/// What an endpoint without a zone answers is said nowhere.
+/// No document says what an endpoint without a zone returns.
 const Returns wrong_state_or_unconfigured = returns(DAT_INVALID_STATE)
                                                 .or_tolerably(DAT_INVALID_HANDLE)
                                                 .or_tolerably(DAT_INVALID_PARAMETER)
                                                 .or_tolerably(DAT_PROTECTION_VIOLATION);
 
-/// Runs `body` on an endpoint in each state but `except`, which is the matter of another case.
+/// Runs `body` on an endpoint in each state except `except`, which another case judges.
 template <typename Body>
 void in_each_state(DatBody& of, const Body& body, std::optional<Phase> except = {}) {
   for (const Phase phase : all_phases) {
@@ -30,14 +30,14 @@ bool is_one_of(Phase phase, std::initializer_list<Phase> phases) {
   return std::ranges::find(phases, phase) != phases.end();
 }
 
-/// Requests are posted to connected and disconnected endpoints alone.
+/// Requests can be posted to connected and disconnected endpoints only.
 Returns of_a_request(Phase phase) {
   if (is_one_of(phase, {Phase::connected, Phase::disconnected})) return succeeds;
   return phase == Phase::unconfigured || phase == Phase::tentative ? wrong_state_or_unconfigured
                                                                    : wrong_state;
 }
 
-/// Connects start from an unconnected endpoint alone.
+/// Only an unconnected endpoint can connect.
 Returns of_a_connect(Phase phase) {
   if (phase == Phase::unconnected) return succeeds;
   return phase == Phase::unconfigured ? wrong_state_or_unconfigured : wrong_state;
@@ -65,7 +65,7 @@ DAT_EP_STATE expected_state(Phase phase) {
   return DAT_EP_STATE_UNCONNECTED;
 }
 
-/// DAT 1.2 knows no unconfigured states, and DAT 2.0 has two more for a connection.
+/// DAT 1.2 has no unconfigured states, and DAT 2.0 has two more for a connection.
 bool is_state(DAT_EP_STATE got, Phase phase) {
   if (got == expected_state(phase)) return true;
   if (phase == Phase::unconfigured) return got == DAT_EP_STATE_UNCONNECTED;
@@ -139,7 +139,7 @@ DAT_CASE(common_connect_in_each_state, calls(dat_ep_common_connect),
     sockaddr_storage address{};
     const auto* own = reinterpret_cast<const sockaddr_storage*>(ia().address());
     address = *own;
-    // Any port will do: the state is wrong. It lies at the same place in both families.
+    // Any port will do: the state is wrong. It is at the same place in both families.
     reinterpret_cast<std::uint16_t*>(&address)[1] = 0x0700;
     expect(common_connect(ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address)),
            of_a_connect(phase));
@@ -270,7 +270,7 @@ DAT_CASE(post_recv_in_each_state, calls(dat_ep_post_recv), rules("dat.ep-post-re
   in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     const bool without_a_zone = is_one_of(phase, {Phase::unconfigured, Phase::tentative});
-    // What an endpoint without a zone holds against its segments is said nowhere.
+    // No document says what an endpoint without a zone objects to in its segments.
     expect(post_recv(ep.get(), {memory.triplet()}, 1),
            without_a_zone ? returns_one_of({DAT_SUCCESS, DAT_INVALID_STATE})
                                 .or_tolerably(DAT_PROTECTION_VIOLATION)
@@ -330,7 +330,7 @@ DAT_CASE(post_send_with_invalidate_in_each_state, calls(dat_ep_post_send_with_in
 namespace {
 
 /// A connection that ends gracefully with RDMA Reads outstanding: its active side is disconnect
-/// pending until they are over, which may be soon.
+/// pending until they complete, which may be soon.
 struct Ending {
   explicit Ending(DatBody& body)
       : pair(body.connected()),
@@ -358,7 +358,7 @@ DAT_CASE(disconnect_pending_takes_no_requests, calls(dat_ep_post_send),
   for (DAT_UINT64 id = 1; id <= Ending::reads; ++id)
     (void)expect_completion(ending.pair.active.requests, id, DAT_DTO_SUCCESS,
                             "dat.ep-disconnect.graceful");
-  // It was taken only if the endpoint was disconnected by then.
+  // The call may succeed only if the endpoint was disconnected by then.
   if (got == DAT_SUCCESS)
     (void)expect_completion(ending.pair.active.requests, Ending::reads + 1, DAT_DTO_ERR_FLUSHED);
   (void)expect_event(ending.pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -391,7 +391,7 @@ DAT_CASE(abrupt_disconnect_ends_a_pending_graceful_one, calls(dat_ep_disconnect)
   expect_no_event(ending.pair.active.connection);
 }
 
-// ---------------------------------------------------------------- what is no endpoint
+// ---------------------------------------------------------------- not an endpoint
 
 namespace {
 // What the calls below may read or write.

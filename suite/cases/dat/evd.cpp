@@ -12,7 +12,8 @@ namespace {
 constexpr std::array streams{DAT_EVD_SOFTWARE_FLAG,   DAT_EVD_CR_FLAG,       DAT_EVD_DTO_FLAG,
                              DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG, DAT_EVD_ASYNC_FLAG};
 constexpr std::array stream_names{"software", "CR", "DTO", "connection", "RMR bind", "async"};
-constexpr DAT_TIMEOUT a_moment = 1000;  ///< microseconds, for what is there already if it comes
+constexpr DAT_TIMEOUT a_moment =
+    1000;  ///< microseconds, for an event that is already there, if any
 
 DAT_EVD_PARAM query(DatBody& body, DAT_EVD_HANDLE evd) {
   DAT_EVD_PARAM param{};
@@ -24,7 +25,7 @@ std::string state_bits(DAT_EVD_STATE state) {
   return fmt::format("EVD state {:#x}", static_cast<unsigned>(state));
 }
 
-/// Whether the state has one of two bits that exclude one another, and not the other.
+/// Whether the state has one of two bits that exclude each other, and not the other.
 bool is_in(DAT_EVD_STATE state, DAT_EVD_STATE in, DAT_EVD_STATE not_in) {
   return (static_cast<unsigned>(state) & (in | not_in)) == static_cast<unsigned>(in);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Handles that are no event dispatcher, for each call that takes one.
+// Handles that are not event dispatchers, for each call that takes one.
 #include "suite/cases/dat/framework/dat_case.hpp"
 
 namespace suite::cases::dat {

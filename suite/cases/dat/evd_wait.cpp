@@ -137,7 +137,8 @@ DAT_CASE(wait_without_events_expires, calls(dat_evd_wait), rules("dat.evd-wait.t
       const auto took = std::chrono::steady_clock::now() - before;
       expect(waited.code, returns(DAT_TIMEOUT_EXPIRED));
       expect_more(*this, waited, 0);
-      expect_that(took >= std::chrono::microseconds(timeout), "not before its time", "earlier");
+      expect_that(took >= std::chrono::microseconds(timeout), "a timeout no earlier than asked for",
+                  "an earlier one");
     });
 }
 
@@ -326,7 +327,7 @@ DAT_CASE(signal_ends_a_wait, calls(dat_evd_wait), rules("dat.evd-wait.interrupte
   blocked.join();
   expect(waited.code, returns(DAT_INTERRUPTED_CALL).or_tolerably(DAT_SUCCESS));
   if (waited.code == DAT_SUCCESS) return;
-  expect_that(back, "back before another event", "still waiting");
+  expect_that(back, "an end of the wait before another event", "still waiting");
   expect_more(*this, waited, 1);
   for (const std::uintptr_t number : {5U, 6U}) {
     const Waited next = wait_on(evd, 0);

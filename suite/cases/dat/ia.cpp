@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Interface adapters: dat_ia_open, dat_ia_close, and what only the provider's table has,
-// ia_ha_related.
+// Interface adapters: dat_ia_open, dat_ia_close, and ia_ha_related, which only the provider's table
+// has.
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 #include "suite/cases/dat/framework/dat_threads.hpp"
 
@@ -150,7 +150,7 @@ DAT_CASE(evd_that_is_not_for_asynchronous_events_is_refused, calls(dat_ia_openv)
   const Evd evd = ia().evd(DAT_EVD_DTO_FLAG);
   Opened one;
   one.async = evd.get();
-  // The provider need not check what it is given here.
+  // The provider need not check its arguments here.
   expect(one.open(target().ia, 4), returns(DAT_INVALID_HANDLE).or_tolerably(DAT_SUCCESS));
 }
 
@@ -300,7 +300,7 @@ DAT_CASE(abrupt_close_wakes_waiters_on_a_cno, calls(dat_ia_close, dat_cno_wait),
   Blocked waiter([&] { waited = CALL(dat_cno_wait, cno, DAT_TIMEOUT_INFINITE, &evd); });
   expect(one.close(), succeeds);
   waiter.join();
-  // Which return goes with the null handle, no document says.
+  // No document says which return goes with the null handle.
   expect(waited, returns(DAT_SUCCESS).or_tolerably(DAT_ABORT));
   same(*this, "EVD", evd, DAT_HANDLE_NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// dat_ia_query: the attributes of an IA and of its Provider, all together and each alone.
+// dat_ia_query: the attributes of an IA and of its Provider, all together and one at a time.
 #include <netinet/in.h>
 
 #include <cstring>
@@ -105,7 +105,7 @@ std::string hex(const void* from, std::size_t size) {
   return base::to_hex(from, std::min<std::size_t>(size, 16));
 }
 
-/// PendingRequest for alone, the field is what it was among all.
+/// Queried alone, the field has the value that it has among all.
 template <typename Attr, typename Query>
 void expect_alone(DatBody& body, const Field& field, const Attr& all, Query query) {
   body.row(field.name, [&] {
@@ -148,7 +148,7 @@ DAT_CASE(adapter_is_named_as_it_was_opened, calls(dat_ia_query),
          rules("dat.ia-query.ia-attributes")) {
   DAT_IA_ATTR attr{};
   expect(query_ia(ia().get(), DAT_IA_FIELD_ALL, attr), succeeds);
-  // The fork of a lawful provider may name the device behind the name.
+  // A lawful provider may report the name of the device instead.
   advise_that(target().ia == attr.adapter_name, target().ia, attr.adapter_name);
   expect_that(attr.adapter_name[0] != '\0', "a name", "none");
 }

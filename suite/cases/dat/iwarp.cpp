@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// dat_extension_op, and the iWARP extension behind it: dat_iw_ssp_create, dat_iw_ssp_query,
-// dat_iw_ssp_free, dat_iw_socket_connect.
+// dat_extension_op, and the iWARP extension that it gives access to: dat_iw_ssp_create,
+// dat_iw_ssp_query, dat_iw_ssp_free, dat_iw_socket_connect.
 #include "suite/cases/dat/framework/dat_iwarp.hpp"
 
 #include <unistd.h>
@@ -182,7 +182,7 @@ DAT_CASE(rdma_uses_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_connect),
   const auto data = expect_completion(streams.passive.receives, 3, DAT_DTO_SUCCESS);
   same(*this, "length", data.transfered_length, 40);
   expect_that(sink.octets()[39] == std::byte{0x5A} && sink.octets()[40] == std::byte{0xA5},
-              "the 40 octets sent", "others");
+              "the 40 octets sent", "other octets");
 }
 
 DAT_CASE(last_message_of_streaming_goes_out_whole, calls(dat_iw_ssp_create),
@@ -194,7 +194,7 @@ DAT_CASE(last_message_of_streaming_goes_out_whole, calls(dat_iw_ssp_create),
   std::string got(message.size(), ' ');
   const ssize_t count = ::recv(streams.active_socket, got.data(), got.size(), MSG_WAITALL);
   same(*this, "octets", count, static_cast<ssize_t>(message.size()));
-  expect_that(got == message, "the message", "another");
+  expect_that(got == message, "the message", "another message");
 }
 
 DAT_CASE(socket_that_goes_down_is_reported, calls(dat_iw_ssp_create),
@@ -255,7 +255,7 @@ DAT_CASE(impossible_last_message_is_refused, calls(dat_iw_ssp_create),
                           streams.requests.get(), &octet, -1),
            returns(DAT_INVALID_PARAMETER));
   });
-  row("none that is there", [&] {
+  row("no data at the address", [&] {
     expect(streams.create(*this, streams.passive_socket, streams.passive.ep.get(),
                           streams.requests.get(), nullptr, 4),
            returns(DAT_INVALID_PARAMETER));
@@ -419,14 +419,14 @@ DAT_CASE(connect_with_impossible_private_data_is_refused, calls(dat_iw_socket_co
   need(CALL(dat_ia_query, ia().get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
        "no attributes");
   const auto most = static_cast<std::size_t>(attr.max_private_data_size);
-  row("an octet more than the limit",
+  row("one octet more than the limit",
       [&] { expect(streams.connect(private_octets(most + 1)), returns(DAT_INVALID_PARAMETER)); });
   row("a negative size", [&] {
     expect(CALL(dat_iw_socket_connect, streams.active.ep.get(), streams.active_socket,
                 DAT_TIMEOUT_INFINITE, -1, &attr),
            returns(DAT_INVALID_PARAMETER));
   });
-  row("none that is there", [&] {
+  row("no data at the address", [&] {
     expect(CALL(dat_iw_socket_connect, streams.active.ep.get(), streams.active_socket,
                 DAT_TIMEOUT_INFINITE, 4, nullptr),
            returns(DAT_INVALID_PARAMETER));

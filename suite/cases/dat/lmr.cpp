@@ -64,8 +64,8 @@ DAT_RETURN post(Rdma kind, const Pair& pair, DAT_LMR_TRIPLET local, DAT_RMR_TRIP
                                     DAT_COMPLETION_DEFAULT_FLAG);
 }
 
-/// The operation is refused by the peer, and the connection with it. A Write may be complete before
-/// the refusal comes.
+/// The peer refuses the operation, and the connection ends. A Write may complete before the refusal
+/// arrives.
 void expect_closed_to_peers(DatBody& body, Rdma kind, const Pair& pair, DAT_LMR_TRIPLET local,
                             DAT_RMR_TRIPLET remote) {
   body.need(post(kind, pair, local, remote), "no RDMA");
@@ -147,7 +147,8 @@ DAT_CASE(region_of_another_region_covers_the_same, calls(dat_lmr_create),
          succeeds);
   at_least(*this, "registered size", made.size, 128);
   same(*this, "remote context", made.remote, 0);
-  expect_that(made.local != region.triplet().lmr_context, "a context of its own", "the same");
+  expect_that(made.local != region.triplet().lmr_context, "a context of its own",
+              "the same context");
 }
 
 DAT_CASE(region_of_no_region_is_refused, calls(dat_lmr_create),
@@ -193,13 +194,13 @@ DAT_CASE(shared_memory_is_registered_under_its_cookie, calls(dat_lmr_create, dat
   same(*this, "address", shared.virtual_address, memory);
   expect_that(shared.shared_memory_id != nullptr &&
                   std::equal(cookie.begin(), cookie.end(), *shared.shared_memory_id),
-              "all forty octets of the cookie", "others");
+              "all forty octets of the cookie", "other octets");
 }
 
 DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
          rules("dat.lmr-create.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not say zb_supported");
+    stop(Verdict::not_applicable, "the IA does not state zb_supported");
   Pair pair = connected();
   Made target_of_write;
   expect(
@@ -212,14 +213,14 @@ DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
   to.rmr_context = target_of_write.remote;
   need(post(Rdma::write, pair, source.triplet(), to), "no RDMA");
   expect_completion(pair.active.requests, 5, DAT_DTO_SUCCESS);
-  // A Read behind the Write comes when the Write is in place.
+  // A Read after the Write is answered when the Write has been placed.
   to.segment_length = 1;
   need(post(Rdma::read, pair, source.triplet(0, 1), to), "no RDMA");
   expect_completion(pair.active.requests, 5, DAT_DTO_SUCCESS);
   const auto& memory = target_of_write.memory;
   expect_that(memory[7] == std::byte{0x11} && memory[8] == std::byte{0x77} &&
                   memory[15] == std::byte{0x77} && memory[16] == std::byte{0x11},
-              "octets 8 to 15 written", "others");
+              "octets 8 to 15 written", "other octets");
 }
 
 DAT_CASE(privileges_that_do_not_exist_are_refused, calls(dat_lmr_create),
@@ -312,7 +313,7 @@ DAT_CASE(several_threads_register_at_once, calls(dat_lmr_create),
     for (std::size_t k = 0; k < each; ++k) {
       expect(got[i][k], succeeds);
       expect_that(std::ranges::find(seen, made[i][k].local) == seen.end(), "a context of its own",
-                  "the same twice");
+                  "the same context twice");
       seen.push_back(made[i][k].local);
     }
 }
@@ -355,7 +356,7 @@ DAT_CASE(dto_cannot_use_a_freed_region, calls(dat_lmr_free, dat_ep_post_send),
   expect(CALL(dat_lmr_free, region.release()), succeeds);
   const DAT_RETURN got = CALL(dat_ep_post_send, pair.active.ep.get(), 1, &from, cookie_of(3),
                               DAT_COMPLETION_DEFAULT_FLAG);
-  if (got != DAT_SUCCESS)  // told at once, or by the completion
+  if (got != DAT_SUCCESS)  // reported immediately, or by the completion
     return expect(got, returns_one_of({DAT_PROTECTION_VIOLATION, DAT_PRIVILEGES_VIOLATION,
                                        DAT_INVALID_PARAMETER}));
   expect_completion(pair.active.requests, 3, DAT_DTO_ERR_LOCAL_PROTECTION);
@@ -413,7 +414,7 @@ DAT_CASE(free_does_not_change_the_memory, calls(dat_lmr_free), rules("dat.lmr-fr
   expect_that(
       std::ranges::all_of(region.octets(), [](std::byte b) { return b == std::byte{0xA5}; }),
       "memory as it was", "changed");
-  region.octets().front() = std::byte{1};  // the consumer's own again
+  region.octets().front() = std::byte{1};  // the consumer may use it again
 }
 
 DAT_CASE(memory_can_be_registered_again, calls(dat_lmr_free), rules("dat.lmr-free.success")) {
@@ -434,7 +435,7 @@ DAT_CASE(same_memory_can_be_in_several_regions, calls(dat_lmr_create, dat_lmr_fr
   description.for_va = other.memory.data();
   need(other.create(ia().get(), pz.get()), "no LMR");
   expect(one.create(ia().get(), pz.get(), DAT_MEM_TYPE_VIRTUAL, description, 64), succeeds);
-  expect_that(one.local != other.local, "a context of its own", "the same");
+  expect_that(one.local != other.local, "a context of its own", "the same context");
   expect(CALL(dat_lmr_free, std::exchange(other.lmr, DAT_HANDLE_NULL)), succeeds,
          "dat.lmr-free.success");
   expect(query(one.lmr), succeeds);

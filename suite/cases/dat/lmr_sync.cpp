@@ -13,7 +13,8 @@ void expect_syncs(DatBody& body, Sync sync) {
   const Lmr one(body.ia(), first.get(), 64), other(body.ia(), second.get(), 64);
   const DAT_LMR_TRIPLET segments[] = {one.triplet(), other.triplet(63, 1), one.triplet(0, 0)};
   const DAT_IA_HANDLE ia = body.ia().get();
-  body.row("three of two zones", [&] { body.expect(CALL(sync, ia, segments, 3), succeeds); });
+  body.row("three segments of two zones",
+           [&] { body.expect(CALL(sync, ia, segments, 3), succeeds); });
   body.row("one", [&] { body.expect(CALL(sync, ia, segments, 1), succeeds); });
   body.row("none", [&] { body.expect(CALL(sync, ia, nullptr, 0), succeeds); });
 }

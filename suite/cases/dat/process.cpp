@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What processes owe one another: the end of one ends its connections and frees what it had; a
-// request may be handed from one to the other.
+// What one process may expect of another: the end of one ends its connections and frees what it
+// had; a request may be handed from one to the other.
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_peer.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
@@ -27,7 +27,7 @@ struct CrossProcessPair {
   Peer peer;
 };
 
-/// The connection is over, which of two ways is the transport's affair.
+/// The connection has ended, in either of two ways, which is up to the transport.
 void expect_ended(DatBody& body, const Side& side) {
   const DAT_EVENT event = next_event(side.connection);
   const bool ended = event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
@@ -90,7 +90,7 @@ DAT_CASE(request_ends_with_the_process_that_holds_it, calls(dat_ep_connect),
   peer.await("request");
   peer.kill();
   const DAT_EVENT event = next_event(side.connection);
-  expect_that(is_failure(event.event_number), "an event that tells of a failure",
+  expect_that(is_failure(event.event_number), "an event that reports a failure",
               event_text(event.event_number));
   expect_state(side.ep, DAT_EP_STATE_DISCONNECTED);
 }
@@ -115,7 +115,7 @@ DAT_CASE(request_is_handed_to_another_process, calls(dat_cr_handoff, dat_cr_quer
   Peer peer(*this, PeerRole::accepts);
   const auto sent = private_octets(24);
   PendingRequest pending(*this, sent);
-  // A provider that keeps to its own process knows nobody there.
+  // A provider that is limited to its own process finds no service point there.
   const DAT_RETURN got = CALL(dat_cr_handoff, pending.cr, peer.qualifier());
   expect(got, succeeds.or_tolerably(DAT_INVALID_PARAMETER));
   if (got != DAT_SUCCESS) return;
@@ -154,7 +154,7 @@ DAT_CASE(handoff_to_a_process_that_ended_is_refused, calls(dat_cr_handoff),
   PendingRequest pending(*this);
   peer.kill();
   expect(CALL(dat_cr_handoff, pending.cr, peer.qualifier()), returns(DAT_INVALID_PARAMETER));
-  expect(pending.accept(), succeeds);  // the request is still there
+  expect(pending.accept(), succeeds);  // the request still exists
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 

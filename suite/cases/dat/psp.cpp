@@ -32,7 +32,7 @@ DAT_RETURN query(DAT_HANDLE handle) {
   return CALL(dat_psp_query, handle, DAT_PSP_FIELD_ALL, &param);
 }
 
-/// Those that take another kind of events, and no EVD at all.
+/// EVDs for other kinds of events, and no EVD.
 std::vector<std::pair<std::string, DAT_HANDLE>> no_evds_for_requests(const LiveObjects& live) {
   auto others = live.except(DAT_HANDLE_TYPE_EVD);
   others.insert(others.begin(),
@@ -72,7 +72,7 @@ DAT_CASE(request_states_its_local_address, calls(dat_psp_create), rules("dat.psp
           : std::memcmp(&reinterpret_cast<const sockaddr_in6*>(local)->sin6_addr,
                         &reinterpret_cast<const sockaddr_in6*>(own)->sin6_addr,
                         sizeof(in6_addr)) == 0;
-  expect_that(equal, "the address of the IA", equal ? "the address of the IA" : "another");
+  expect_that(equal, "the address of the IA", equal ? "the address of the IA" : "another address");
 }
 
 DAT_CASE(service_point_takes_many_requests, calls(dat_psp_create_any),
@@ -89,7 +89,7 @@ DAT_CASE(service_point_takes_many_requests, calls(dat_psp_create_any),
   for (int i = 0; i < 8; ++i) {
     const auto request = arrival(*this, requests);
     expect_that(std::ranges::find(seen, request.cr_handle) == seen.end(), "a CR of its own",
-                "the same twice");
+                "the same CR twice");
     seen.push_back(request.cr_handle);
   }
   for (const DAT_CR_HANDLE cr : seen) (void)dat_cr_reject(cr, 0, nullptr);
@@ -105,7 +105,7 @@ DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_psp_create_any),
   const Pz pz = ia().pz();
   const std::array<Side, 2> sides{make_side(ia(), pz), make_side(ia(), pz)};
   for (const Side& side : sides) need(ask(ia(), side.ep, qualifier), "no connect");
-  // One of them waits; the other is told.
+  // One of them waits; the other is refused.
   DAT_EVENT event{};
   while (dat_evd_dequeue(sides[0].connection.get(), &event) != DAT_SUCCESS &&
          dat_evd_dequeue(sides[1].connection.get(), &event) != DAT_SUCCESS)
@@ -369,7 +369,7 @@ DAT_CASE(freed_service_point_listens_no_more, calls(dat_psp_free), rules("dat.ps
 DAT_CASE(qualifier_of_a_freed_service_point_is_free, calls(dat_psp_free, dat_psp_create),
          rules("dat.psp-free.success")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  // One of dat_psp_create_any might be given to another process as soon as it is free.
+  // Another process might get one of dat_psp_create_any as soon as it is free.
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   Point point;
   need(point.create(ia().get(), qualifier, requests.get()), "no PSP");

@@ -24,7 +24,7 @@ struct List {
   std::vector<DAT_PROVIDER_INFO*> pointers{list_size};
 };
 
-/// A Provider that nobody has to be able to open.
+/// A Provider that need not be opened.
 struct FakeProvider {
   explicit FakeProvider(const std::string& name) {
     std::memcpy(info.ia_name, name.c_str(), name.size() + 1);
@@ -76,7 +76,7 @@ DAT_CASE(entries_after_the_last_are_unchanged, calls(dat_registry_list_providers
   std::memset(list.entries.data(), 0x5A, sizeof(DAT_PROVIDER_INFO) * list_size);
   expect(list.fill(), succeeds);
   if (list.count >= list_size)
-    stop(Verdict::inconclusive, "the list has no room behind its entries");
+    stop(Verdict::inconclusive, "the list has no room after its entries");
   const auto* after =
       reinterpret_cast<const char*>(&list.entries[static_cast<std::size_t>(list.count)]);
   expect_that(*after == 0x5A, "an entry left alone",
@@ -200,7 +200,7 @@ DAT_CASE(every_return_type_has_its_own_text, calls(dat_strerror), rules("dat.str
     expect(CALL(dat_strerror, type, &major, &minor), succeeds);
     const std::string words = major == nullptr ? "" : major;
     expect_that(!words.empty() && std::ranges::find(seen, words) == seen.end(),
-                "words of its own for " + type_text(type),
+                "a text of its own for " + type_text(type),
                 words.empty() ? "none" : "'" + words + "'");
     seen.push_back(words);
   }
@@ -221,18 +221,18 @@ DAT_CASE(subtype_of_a_return_has_a_text, calls(dat_strerror), rules("dat.strerro
   const DAT_RETURN refused = CALL(dat_pz_free, DAT_HANDLE_NULL);
   const char *major = nullptr, *minor = nullptr;
   expect(CALL(dat_strerror, refused, &major, &minor), succeeds);
-  expect_that(minor != nullptr && *minor != '\0', "words for the subtype",
+  expect_that(minor != nullptr && *minor != '\0', "a text for the subtype",
               minor == nullptr ? "null" : minor);
 }
 
 DAT_CASE(text_of_an_unknown_return_is_refused, calls(dat_strerror),
          rules("dat.strerror.invalid-parameter")) {
   const char *major = nullptr, *minor = nullptr;
-  row("a type that is none", [&] {
+  row("a type that does not exist", [&] {
     expect(CALL(dat_strerror, DAT_RETURN{0x80770000}, &major, &minor),
            returns(DAT_INVALID_PARAMETER));
   });
-  row("a subtype that is none", [&] {
+  row("a subtype that does not exist", [&] {
     expect(CALL(dat_strerror, DAT_RETURN{DAT_CLASS_ERROR | DAT_INVALID_HANDLE | 0x7FFF}, &major,
                 &minor),
            returns(DAT_INVALID_PARAMETER));

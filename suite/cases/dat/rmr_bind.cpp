@@ -34,7 +34,7 @@ struct WindowSetup {
     return CALL(dat_rmr_bind, rmr, lmr, &segment, how.privileges, how.va_type, ep, cookie,
                 how.flags, &context);
   }
-  /// Binds, and takes the completion. Its kind is not judged here: see bind_completes.
+  /// Binds, and takes the completion. Its kind is not judged here: bind_completes judges it.
   void bound(DatBody& body, DAT_LMR_TRIPLET segment, const Bind& how) {
     body.need(bind(segment, how), "no bind");
     const DAT_EVENT event = next_event(pair.passive.requests);
@@ -60,7 +60,8 @@ struct WindowSetup {
       body.expect_completion(pair.active.requests, 4, status);
       return;
     }
-    // A refused Write may be complete before the refusal comes; then the connection tells.
+    // A refused Write may complete before the refusal arrives; then the end of the connection shows
+    // it.
     const auto data = next_event(pair.active.requests).event_data.dto_completion_event_data;
     const DAT_EVENT_NUMBER end = next_event(pair.active.connection).event_number;
     body.expect_that(
@@ -135,8 +136,8 @@ DAT_CASE(peer_writes_and_reads_through_a_window, calls(dat_rmr_bind),
   const auto& memory = setup.region.octets();
   expect_that(memory[15] == std::byte{0xA5} && memory[16] == std::byte{0x5A} &&
                   memory[47] == std::byte{0x5A} && memory[48] == std::byte{0xA5},
-              "octets 16 to 47 written", "others");
-  expect_that(setup.own.octets()[128] == std::byte{0x5A}, "the octets read back", "others");
+              "octets 16 to 47 written", "other octets");
+  expect_that(setup.own.octets()[128] == std::byte{0x5A}, "the octets read back", "other octets");
 }
 
 DAT_CASE(whole_region_and_one_octet_can_be_bound, calls(dat_rmr_bind),
@@ -237,7 +238,7 @@ DAT_CASE(peer_cannot_use_a_freed_window, calls(dat_rmr_free), rules("dat.rmr-fre
 DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
          rules("dat.rmr-bind.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not say zb_supported");
+    stop(Verdict::not_applicable, "the IA does not state zb_supported");
   WindowSetup setup(*this);
   setup.bound(*this, setup.region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
   same(*this, "kind of addresses", query(*this, setup.window).va_type, DAT_VA_TYPE_ZB);
@@ -246,13 +247,13 @@ DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
   const auto& memory = setup.region.octets();
   expect_that(memory[23] == std::byte{0xA5} && memory[24] == std::byte{0x5A} &&
                   memory[31] == std::byte{0x5A} && memory[32] == std::byte{0xA5},
-              "octets 24 to 31 written", "others");
+              "octets 24 to 31 written", "other octets");
 }
 
 DAT_CASE(suppressed_bind_has_no_completion, calls(dat_rmr_bind), rules("dat.rmr-bind.suppressed")) {
   WindowSetup setup(*this);
   expect(setup.bind(setup.region.triplet(), {.flags = DAT_COMPLETION_SUPPRESS_FLAG}), succeeds);
-  // The next bind completes behind it.
+  // The next bind completes after it.
   expect(setup.bind(setup.region.triplet(16, 32), {.cookie = 77}), succeeds);
   const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
   same(*this, "cookie", event.event_data.rmr_completion_event_data.user_cookie.as_64, 77);
@@ -404,7 +405,7 @@ DAT_CASE(remote_write_without_local_write_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.privileges-violation")) {
   WindowSetup setup(*this);
   const Lmr region(ia(), setup.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_READ_FLAG);
-  // A transport may be content with less; then nothing is refused.
+  // A transport may be satisfied with less; then nothing is refused.
   expect(setup.bind(setup.window.get(), region.get(), region.triplet(), setup.pair.passive.ep.get(),
                     {.privileges = DAT_MEM_PRIV_REMOTE_WRITE_FLAG}),
          returns(DAT_PRIVILEGES_VIOLATION).or_tolerably(DAT_SUCCESS));
@@ -419,7 +420,7 @@ DAT_CASE(window_of_an_endpoint_serves_the_peer_of_its_bind,
   setup.bound(*this, setup.region.triplet());
   setup.write(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
   setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
-  expect_that(setup.region.octets()[0] == std::byte{0x5A}, "the octets written", "others");
+  expect_that(setup.region.octets()[0] == std::byte{0x5A}, "the octets written", "other octets");
 }
 
 DAT_CASES_OF_PART(rmr, bind)

@@ -6,7 +6,7 @@ namespace suite::cases::dat {
 
 namespace {
 
-/// An endpoint, reserved or to be.
+/// An endpoint that is reserved or will be.
 struct Reserved {
   explicit Reserved(DatBody& body)
       : pz(body.ia().pz()),
@@ -62,7 +62,7 @@ DAT_CASE(request_carries_the_endpoint, calls(dat_rsp_create), rules("dat.rsp-cre
   need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
   const auto request = arrival(*this, reserved.requests);
   same(*this, "Connection Qualifier", request.conn_qual, reserved.qualifier);
-  // The header has a null handle here, the stock tool wants that of the service point.
+  // The header states a null handle here, the stock tool expects that of the service point.
   expect_that(request.sp_handle.rsp_handle == reserved.rsp ||
                   request.sp_handle.rsp_handle == DAT_HANDLE_NULL,
               "the service point, or none", "another handle");

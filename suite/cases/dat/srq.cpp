@@ -109,7 +109,7 @@ DAT_CASE(queue_beyond_the_limit_is_refused, calls(dat_srq_create),
   const Queue queue(*this);
   const DAT_COUNT most = ia().attributes().max_recv_per_srq;
   if (most >= std::numeric_limits<DAT_COUNT>::max())
-    stop(Verdict::not_applicable, "there is no limit to go beyond");
+    stop(Verdict::not_applicable, "there is no limit to exceed");
   DAT_SRQ_ATTR attr{.max_recv_dtos = most + 1, .max_recv_iov = 1, .low_watermark = 0};
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
   expect(CALL(dat_srq_create, ia().get(), queue.pz.get(), &attr, &srq),
@@ -206,12 +206,12 @@ DAT_CASE(queue_is_resized_while_messages_arrive, calls(dat_srq_resize),
                             .event_data.dto_completion_event_data;
       expect_that(
           data.status == DAT_DTO_SUCCESS && open.erase(data.user_cookie.as_64) == 1,
-          "the completion of a receive that is out",
+          "the completion of an outstanding receive",
           fmt::format("completion {}: {}", data.user_cookie.as_64, status_text(data.status)));
       same(*this, "length", data.transfered_length, 8);
     }
   };
-  // None of the sizes is below what is out when it is asked for.
+  // None of the sizes is below the number outstanding when it is asked for.
   for (const DAT_COUNT size : {9, 64, 8, 16, 8, 9, 32, 8, 128, 8}) {
     fill();
     expect(CALL(dat_srq_resize, queue.srq.get(), size), succeeds);
@@ -255,7 +255,7 @@ DAT_CASE(size_below_the_pending_completions_is_refused, calls(dat_srq_resize),
   const Lmr from(ia(), queue.pz.get(), 8);
   for (DAT_UINT64 i = 0; i < 3; ++i) expect(queue.post(i), succeeds, "dat.srq-resize.success");
   for (int i = 0; i < 3; ++i) users.send(*this, from.triplet());
-  // The messages have taken them all; where that cannot be asked, they are out one way or the other.
+  // The messages have taken them all; where that cannot be queried, none is left in either case.
   for (DAT_COUNT left = 3; left > 0;) left = queue.query(*this).available_dto_count;
   const DAT_RETURN got = CALL(dat_srq_resize, queue.srq.get(), 2);
   expect(got, returns(DAT_INVALID_STATE).or_tolerably(DAT_SUCCESS));
@@ -272,7 +272,7 @@ DAT_CASE(size_below_the_receives_is_refused, calls(dat_srq_resize),
   Queue queue(*this);
   for (DAT_UINT64 i = 0; i < 3; ++i) expect(queue.post(i), succeeds);
   const DAT_RETURN got = CALL(dat_srq_resize, queue.srq.get(), 2);
-  // A provider need not shrink a queue at all, and may say that it has.
+  // A provider need not shrink a queue, and may report that it has.
   expect(got, returns(DAT_INVALID_STATE).or_tolerably(DAT_SUCCESS));
   at_least(*this, "entries", queue.query(*this).max_recv_dtos, got == DAT_SUCCESS ? 3 : 8);
 }

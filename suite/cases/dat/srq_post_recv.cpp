@@ -18,7 +18,7 @@ DAT_CASE(receive_of_the_queue_takes_a_message, calls(dat_srq_post_recv),
   same(*this, "operation", data.operation, DAT_DTO_RECEIVE);
   expect_that(
       queue.memory.octets()[39] == std::byte{0x5A} && queue.memory.octets()[40] == std::byte{0xA5},
-      "the 40 octets sent", "others");
+      "the 40 octets sent", "other octets");
 }
 
 DAT_CASE(endpoints_share_the_queue, calls(dat_srq_post_recv), rules("dat.srq-post-recv.success")) {
@@ -52,7 +52,7 @@ DAT_CASE(segments_are_filled_in_their_order, calls(dat_srq_post_recv),
   const auto& octets = queue.memory.octets();
   const auto sent = [&](std::size_t at) { return octets[at] == std::byte{0x5A}; };
   expect_that(sent(512) && sent(527) && !sent(528) && sent(0) && sent(7) && !sent(8),
-              "16 octets in the first, 8 in the second", "others");
+              "16 octets in the first, 8 in the second", "other octets");
 }
 
 DAT_CASE(receive_without_segments_takes_an_empty_message, calls(dat_srq_post_recv),
@@ -90,7 +90,7 @@ DAT_CASE(receive_beyond_its_region_is_refused, calls(dat_srq_post_recv),
   DAT_LMR_TRIPLET beyond = queue.memory.triplet(1000), before = queue.memory.triplet(0, 8);
   beyond.segment_length += 1;
   before.virtual_address -= 1;
-  // 1.2 has both returns for memory outside of its region.
+  // DAT 1.2 has both returns for memory outside of its region.
   const Returns refused = returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_PROTECTION_VIOLATION);
   row("an octet beyond it", [&] { expect(queue.post(1, {beyond}), refused); });
   row("an octet before it", [&] { expect(queue.post(1, {before}), refused); });
@@ -108,7 +108,7 @@ DAT_CASE(impossible_number_of_segments_is_refused, calls(dat_srq_post_recv),
       [&] { expect(queue.post(1, -1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
   row("more than the queue was made for",
       [&] { expect(queue.post(1, most + 1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
-  row("none that are there",
+  row("no segments at the address",
       [&] { expect(queue.post(1, 1, nullptr), returns(DAT_INVALID_PARAMETER)); });
 }
 

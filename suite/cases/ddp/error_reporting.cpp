@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5041 sections 6.2 and 7: what becomes of a stream in error, and who is told what of it.
+// RFC 5041 sections 6.2 and 7: what happens to a stream in error, and to whom it is reported.
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
@@ -39,7 +39,7 @@ const DdpError ddp_errors[] = {
      rnic::wire::untagged_header_size},
 };
 
-/// Takes the Terminate; a teardown in its place leaves nothing to be looked at.
+/// Takes the Terminate; a teardown instead leaves nothing to judge.
 std::optional<rnic::wire::Terminate> take_terminate(Body& body, Arrival& kept, RuleRef rule) {
   kept = body.expect(body.peer, any_terminate() | advisory(torn_down()), rule);
   return kept.terminate();
@@ -74,7 +74,7 @@ CONFORMANCE_CASE(ddp_error_is_reported_to_rdmap_in_full,
                   "ddp.terminate.report-has-segment-length");
     });
   }
-  row("Write by an STag that is not valid", [&] {
+  row("Write to an STag that is not valid", [&] {
     const Region region = iut.register_memory(16, access::remote_write);
     peer.send(rdma_write(region.stag_with_other_key(), region.base, payload(8)));
     Arrival arrival;
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(terminate_is_sent_before_the_stream_ends,
     peer.send(send_message(payload(1)).with_queue(7));
     watch();
     peer.resume();
-    // What it had begun comes first, whole or in part.
+    // What the IUT had begun to send arrives first, whole or in part.
     const Expected send("a Send or its beginning", [](const Arrival& arrival) {
       const auto* message = arrival.as<Message>();
       return message != nullptr && message->opcode() == Opcode::send;
@@ -163,8 +163,8 @@ CONFORMANCE_CASE(segment_that_fails_a_check_changes_no_buffer,
   using rnic::wire::UntaggedHeader;
   refuse("DDP version 0", [](const Outgoing& m) { return m.with_ddp_version(0); });
   refuse("queue 4", [](const Outgoing& m) { return m.with_queue(4); });
-  refuse("MSN of the past", [](const Outgoing& m) { return m.with_msn(0); });
-  refuse("MSN of the far future", [](const Outgoing& m) { return m.with_msn(1U << 31U); });
+  refuse("MSN in the past", [](const Outgoing& m) { return m.with_msn(0); });
+  refuse("MSN in the far future", [](const Outgoing& m) { return m.with_msn(1U << 31U); });
   refuse("end outside the buffer", [](const Outgoing& m) {
     return m.with_untagged(
         [](std::size_t, UntaggedHeader& header) { header.message_offset = 17U; });
@@ -198,7 +198,8 @@ CONFORMANCE_CASE(half_close_is_reported_to_the_consumer, rules("ddp.close.half-c
   peer.half_close();
   expect(receive, completes().with_length(8));
   const auto event = iut.take(disconnected().matches, context().deadline);
-  advise_that(event.has_value(), "the consumer told that the peer has closed", iut.untaken());
+  advise_that(event.has_value(), "a report to the consumer that the peer has closed",
+              iut.untaken());
 }
 
 CASES_OF_FILE(ddp, error_reporting)

@@ -67,7 +67,7 @@ CONFORMANCE_CASE(full_buffer_without_a_last_segment_is_not_delivered,
 CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap,
                  rules("ddp.tagged.rsvdulp-given-to-ulp", "rdmap.terminate.code-unexpected-opcode"),
                  in_both_roles) {
-  // All but Write (0) and Read Response (2) belong to untagged messages or to none.
+  // All opcodes except Write (0) and Read Response (2) belong to untagged messages or are reserved.
   for (const std::uint8_t opcode : std::initializer_list<std::uint8_t>{1, 3, 4, 5, 6, 7, 12, 15}) {
     row(fmt::format("opcode {:#x}", opcode), [&] {
       const Region region = iut.register_memory(64, access::remote_write);
@@ -106,7 +106,7 @@ CONFORMANCE_CASE(message_of_two_opcodes_is_delivered_or_refused,
                   if (index == 1)
                     header.rdmap = rnic::wire::RdmapControl::make(Opcode::send_solicited);
                 }));
-  // Nobody has to compare them. What must not be is that the message comes to nothing.
+  // An IUT need not compare them. But the message must not vanish without a completion.
   const auto end = iut.take(completion_of(receive).matches, context().deadline);
   expect_that(end.has_value(), "a completion, with success or in error", "none",
               "ddp.untagged.rsvdulp-sameness-unverified");
@@ -158,11 +158,11 @@ CONFORMANCE_CASE(ulpdu_shorter_than_its_header_is_rejected,
 
 CONFORMANCE_CASE(message_of_four_gibibytes_is_not_sent,
                  rules("ddp.segmentation.message-below-4gib"), deadline_of(20s)) {
-  // The same sixteen mebibytes in each piece, so that little memory is a long message.
+  // Every piece is the same sixteen mebibytes, so that a long message needs little memory.
   constexpr std::uint32_t pieces = 256;
   constexpr std::uint64_t length = (std::uint64_t{1} << 32) / pieces + 1;
   const iut::Handle endpoint = iut.new_handle();
-  // One work request alone is posted, so that the pieces are all that the IUT may lack.
+  // Only one work request is posted, so the pieces are all that the IUT may lack.
   const iut::CreateEndpoint wanted{
       .endpoint = endpoint, .send_depth = 1, .receive_depth = 1, .max_pieces = pieces};
   if (iut.try_call(wanted, "create an endpoint").outcome != iut::Outcome::ok)
@@ -187,7 +187,7 @@ CONFORMANCE_CASE(offset_that_wraps_the_message_is_rejected,
     std::uint32_t offset;
     std::size_t length;
   };
-  // The sum is 2^32 - 1, 2^32 (which is 0 in 32 bits), one more, and the buffer's size beyond.
+  // The sum is 2^32 - 1, 2^32 (which is 0 in 32 bits), one more, and the buffer's size more.
   for (const End end : {End{0xFFFFFFFE, 1}, End{0xFFFFFFFF, 1}, End{0xFFFFFFFF, 2},
                         End{0xFFFFFFE0, 32}, End{0xFFFFFFE0, 64}}) {
     row(fmt::format("{} octets at MO {:#x}", end.length, end.offset), [&] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5041 section 3: what DDP has of the LLP below it, seen through what it does with the octets.
+// RFC 5041 section 3: what DDP gets from the LLP, seen in what it does with the octets.
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t some_stag = 0x01020304;
 
-/// More octets than a buffer of the LLP holds, so that they do not come in one read.
+/// More octets than a buffer of the LLP holds, so that they do not arrive in one read.
 constexpr std::size_t long_rest = 200'000;
 
 }  // namespace
@@ -22,7 +22,7 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_cuts_them, rules("ddp.llp.bou
     const char* name;
     Cut cut;
   };
-  // ULPDU_Length, the control octets, STag, TO and payload each in a TCP segment of their own, too.
+  // ULPDU_Length, the control octets, STag, TO and payload each in a TCP segment of its own, too.
   const Cutting cuttings[] = {{"octet by octet", Cut::single_octets()},
                               {"three octets at a time", Cut::every(3)},
                               {"between the fields", Cut::at({2, 3, 4, 8, 16})},
@@ -41,9 +41,9 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_cuts_them, rules("ddp.llp.bou
 }
 
 CONFORMANCE_CASE(segment_that_pauses_midway_is_accepted, rules("ddp.llp.boundaries-preserved")) {
-  // Behind the first octet, within ULPDU_Length, STag and TO, at the end of the header, in the CRC.
+  // After the first octet, within ULPDU_Length, STag and TO, at the end of the header, in the CRC.
   for (const std::size_t first : {1UZ, 2UZ, 5UZ, 12UZ, 16UZ, 37UZ}) {
-    row(fmt::format("behind {} octets", first), [&] {
+    row(fmt::format("after {} octets", first), [&] {
       const Region region = iut.register_memory(64, access::remote_write);
       const Fpdu fpdu = peer.prepare(rdma_write(region.stag, region.base, payload(20))).front();
       const Octets octets = encode(fpdu, peer.ready().sending());
@@ -57,7 +57,7 @@ CONFORMANCE_CASE(segment_that_pauses_midway_is_accepted, rules("ddp.llp.boundari
 
 CONFORMANCE_CASE(segments_are_the_same_however_tcp_joins_them,
                  rules("ddp.llp.boundaries-preserved"), in_both_roles) {
-  // Short ones, so that the whole of a header or only its beginning may end a TCP segment.
+  // Short ones, so that a TCP segment may end with a whole header or only its beginning.
   constexpr std::size_t count = 40, place = 16;
   const Region region = iut.register_memory(count * place, access::remote_write);
   std::vector<Work> receives;
@@ -79,8 +79,8 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_joins_them,
 
 CONFORMANCE_CASE(segment_longer_than_a_tcp_segment_is_accepted,
                  rules("ddp.llp.boundaries-preserved"), in_both_roles) {
-  // A sender need not align its FPDUs, and the EMSS may shrink while one is under way (RFC 5044
-  // section 5.1). Beyond what a jumbo frame holds no sentence obliges a receiver (D60).
+  // A sender need not align its FPDUs, and the EMSS may shrink while one is in flight (RFC 5044
+  // section 5.1). No sentence obliges a receiver beyond what a jumbo frame holds (D60).
   constexpr std::size_t jumbo = 9000;
   for (const std::size_t size : {3000UZ, 20'000UZ, 64'000UZ}) {
     row(fmt::format("{} octets in one FPDU", size), [&] {
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(segment_longer_than_a_tcp_segment_is_accepted,
 
 CONFORMANCE_CASE(pad_is_not_delivered_as_payload, rules("ddp.llp.segment-length-given"),
                  in_both_roles) {
-  // ULPDU_Length with each remainder of the division by four, once more with a full word behind it.
+  // ULPDU_Length with each remainder modulo four, and once more with a full word after it.
   for (std::size_t size = 1; size <= 8; ++size) {
     row(fmt::format("{} octets", size), [&] {
       const Region region = iut.register_memory(16, access::remote_write);
@@ -161,7 +161,7 @@ CONFORMANCE_CASE(work_cut_off_by_a_lost_connection_fails, rules("ddp.llp.reliabl
   peer.stall();
   const Region source = iut.register_memory(much_data().size());
   std::vector<Work> works;
-  // More than the LLPs hold, so at least the last one cannot have been sent.
+  // More than the LLPs hold, so at least the last one cannot be sent.
   for (int i = 0; i < 3; ++i) {
     iut::PostWork command = work_on(source, operation::write);
     command.remote_stag = some_stag;
@@ -173,7 +173,7 @@ CONFORMANCE_CASE(work_cut_off_by_a_lost_connection_fails, rules("ddp.llp.reliabl
     expect_that(event.has_value(), "a completion of each Write", "none");
     if (work.id == works.back().id)
       expect_that(completes_in_error().matches(std::get<iut::CompletionEvent>(*event)),
-                  "an error for the Write that has not left", describe(*event));
+                  "an error for the Write that was not sent", describe(*event));
   }
 }
 
@@ -193,11 +193,11 @@ CONFORMANCE_CASE(connection_ends_when_both_sides_have_closed, rules("ddp.llp.con
   row("the peer first", [&] {
     see_iut_send();
     peer.half_close();
-    // Some APIs leave it to their consumer to close the other half.
+    // With some APIs the consumer has to close the other half.
     static_cast<void>(
         iut.take(disconnected().matches, context().loop.now() + environment().quiet_window));
     static_cast<void>(
-        iut.try_call(iut::Disconnect{iut.endpoint(), false}, "disconnect behind the peer's close"));
+        iut.try_call(iut::Disconnect{iut.endpoint(), false}, "disconnect after the peer's close"));
     expect(peer, torn_down());
   });
   row("the IUT first", [&] {
@@ -209,7 +209,7 @@ CONFORMANCE_CASE(connection_ends_when_both_sides_have_closed, rules("ddp.llp.con
 
 CONFORMANCE_CASE(header_error_in_the_very_first_segment_ends_the_stream,
                  rules("rdmap.stream.connection-torn-down")) {
-  // In the first FPDU of a connection nothing is known yet of the sender.
+  // In the first FPDU of a connection nothing is known of the sender yet.
   row("an unknown queue", [&] {
     peer.send(send_message(payload(16)).with_queue(9));
     expect(peer, any_terminate() | torn_down());
@@ -220,7 +220,7 @@ CONFORMANCE_CASE(header_error_in_the_very_first_segment_ends_the_stream,
     expect(peer, any_terminate() | torn_down());
     expect(iut, or_at_least(disconnected(), asynchronous_error()));
   });
-  row("with much more behind it", [&] {
+  row("followed by much more", [&] {
     const Region region = iut.register_memory(long_rest, access::remote_write);
     std::vector<Fpdu> fpdus = peer.prepare(rdma_write(some_stag, 0, payload(16)));
     for (Fpdu& fpdu : peer.prepare(rdma_write(region.stag, region.base, payload(long_rest))))

@@ -30,7 +30,7 @@ CONFORMANCE_CASE(write_without_the_access_right_is_rejected,
                        "ddp.terminate.tagged-invalid-stag")) {
   const Region region = iut.register_memory(4096, access::remote_read);
   peer.send(rdma_write(region.stag, region.base, payload(16)));
-  // DDP has no code of its own for it (docs/disputes.md D3).
+  // DDP has no code of its own for this (docs/disputes.md D3).
   expect_rejection({cause::ddp_tagged_invalid_stag, cause::rdmap_access_rights},
                    "ddp.tagged.check-stag-allows-placement", "ddp.terminate.tagged-invalid-stag");
   expect(region, unchanged, "ddp.tagged.check-stag-allows-placement");
@@ -40,7 +40,7 @@ CONFORMANCE_CASE(write_to_an_stag_of_another_domain_is_rejected,
                  rules("ddp.terminate.tagged-stag-not-associated")) {
   const Region region = iut.register_memory(4096, access::remote_write, 0xA5, iut.create_domain());
   peer.send(rdma_write(region.stag, region.base, payload(16)));
-  // Some devices cannot tell such an STag from one that does not exist.
+  // Some devices cannot distinguish such an STag from one that does not exist.
   expect_rejection(refusal::tagged_of_another_domain, "ddp.terminate.tagged-stag-not-associated",
                    "ddp.terminate.tagged-stag-not-associated");
 }
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
                  rules("ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap")) {
   const Region region = iut.register_memory(4096, access::remote_write);
   peer.send(rdma_write(region.stag, ~std::uint64_t{0} - 7, payload(16)));
-  // It is out of bounds as well, and no order of the checks is laid down.
+  // It is out of bounds as well, and the RFC lays down no order of the checks.
   expect_rejection(refusal::tagged_wrap, "ddp.tagged.check-to-no-wrap",
                    "ddp.terminate.tagged-to-wrap");
   expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(write_just_below_the_highest_offset_is_placed,
     };
     const iut::Reply whole = last(page), beyond = last(page + 1);
     advise_that(whole.outcome == iut::Outcome::ok, "a region up to 2^64 - 1", whole.error);
-    advise_that(beyond.outcome != iut::Outcome::ok, "none beyond", "it is taken");
+    advise_that(beyond.outcome != iut::Outcome::ok, "none beyond", "it is accepted");
   });
 }
 
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(every_segment_of_a_message_is_checked,
   peer.send(rdma_write(region.stag, region.base, data).with_segments_of(40));
   expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.validated-before-placement",
                    "ddp.terminate.tagged-base-or-bounds");
-  // The first two segments were right and may have been placed; of the third not one octet is.
+  // The first two segments were right and may have been placed; no octet of the third may be.
   const Octets now = iut.read_memory(region);
   expect_that(std::equal(now.begin() + 80, now.end(), region.contents.begin() + 80),
               "octets 80 to 99 unchanged", "octets placed there");
@@ -166,7 +166,7 @@ CONFORMANCE_CASE(write_that_halts_within_its_bounds_is_not_placed,
   const Region region = iut.register_memory(100, access::remote_write);
   const Fpdu fpdu = peer.prepare(rdma_write(region.stag, region.base, payload(120))).front();
   const Octets octets = encode(fpdu, peer.raw().sending());
-  // The header says where the segment ends; what has come of it lies within the region.
+  // The header says where the segment ends; what has arrived of it lies within the region.
   constexpr std::size_t come = 2 + wire::tagged_header_size + 80;
   peer.raw().means_to_send(fpdu.ulpdu);
   peer.send_octets(wire::Bytes(octets).first(come));

@@ -16,7 +16,7 @@ CONFORMANCE_CASE(each_message_takes_a_buffer_of_its_own_queue,
   expect(first, completes().with_length(10));
   expect(first.buffer, holds(payload(10)), "ddp.header.t-zero-means-untagged");
   peer.send(terminate_message(cause::rdmap_operation_unspecified));
-  peer.half_close();  // behind a Terminate nothing more can be asked
+  peer.half_close();  // after a Terminate nothing more can be requested
   expect_none(success_of(second));
   expect(second.buffer, unchanged);
 }

@@ -22,8 +22,8 @@ CONFORMANCE_CASE(unknown_queue_is_rejected,
 CONFORMANCE_CASE(send_on_queue_three_is_rejected,
                  rules("ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn"),
                  in_both_roles) {
-  // RFC 7306 has that queue for Atomic Responses: who implements it may find the opcode wrong there,
-  // or no buffer (docs/disputes.md D54, D55), whatever its API offers.
+  // RFC 7306 uses that queue for Atomic Responses: an IUT that implements it may find the opcode
+  // wrong there, or no buffer (docs/disputes.md D54, D55), whatever its API offers.
   const Work receive = iut.post_receive(64);
   peer.send(send_message(payload(16)).with_queue(3));
   if (iut.can(capability::atomics))
@@ -108,7 +108,7 @@ CONFORMANCE_CASE(offset_is_checked_before_the_end_of_the_segment,
       send_message(payload(1)).with_untagged([](std::size_t, rnic::wire::UntaggedHeader& header) {
         header.message_offset = 65U;
       }));
-  // Not one octet of it lies within, and no text says whether its MO or its end is looked at first.
+  // No octet of it lies within the buffer, and no text says whether MO or end is checked first.
   expect_rejection(refusal::offset_beyond_buffer, "ddp.untagged.check-mo-in-range",
                    "ddp.untagged.check-mo-in-range");
   expect(receive.buffer, unchanged);
@@ -152,10 +152,10 @@ CONFORMANCE_CASE(reserved_ddp_bits_of_an_untagged_segment_are_ignored,
 
 CONFORMANCE_CASE(msn_around_half_of_its_range_is_rejected,
                  rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range")) {
-  // Where a difference of MSNs changes its sign, and where the number itself is at its end.
+  // Where a difference of MSNs changes its sign, and where the number itself wraps.
   for (const std::uint32_t msn :
        {0U, 0x7FFFFFFFU, 0x80000000U, 0x80000001U, 0x80000002U, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
-    row(fmt::format("MSN {:#x} in place of 1", msn), [&] {
+    row(fmt::format("MSN {:#x} instead of 1", msn), [&] {
       const Work receive = iut.post_receive(64);
       peer.send(send_message(payload(16)).with_msn(msn));
       expect_rejection(refusal::msn_out_of_range, "ddp.untagged.check-msn-in-range",

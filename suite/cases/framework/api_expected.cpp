@@ -13,12 +13,12 @@ namespace suite::cases {
 
 namespace {
 
-/// The first of the words is success.
+/// The first of the names is success.
 const std::vector<std::string> all_errors(std::next(iut::completion_status_words.begin()),
                                           iut::completion_status_words.end());
 
-/// Verbs hand out private data in a buffer of fixed size, zeros after what came (rdma_cm does):
-/// zeros at the end do not count.
+/// Verbs return private data in a buffer of fixed size, with zeros after what was sent (rdma_cm
+/// does): zeros at the end do not count.
 bool same_private_data(const Octets& seen, const Octets& wanted) {
   if (seen.size() < wanted.size()) return false;
   const auto rest = seen.begin() + static_cast<std::ptrdiff_t>(wanted.size());

@@ -12,7 +12,7 @@
 
 namespace suite::cases {
 
-/// A completion with one of these statuses, and what else was said of it.
+/// A completion with one of these statuses, and the other properties that are given.
 class ExpectedCompletion {
  public:
   explicit ExpectedCompletion(std::vector<std::string> statuses) : statuses_(std::move(statuses)) {}
@@ -20,7 +20,7 @@ class ExpectedCompletion {
   [[nodiscard]] ExpectedCompletion with_length(std::uint32_t length) const;
   [[nodiscard]] ExpectedCompletion invalidating(std::uint32_t stag) const;
   [[nodiscard]] ExpectedCompletion with_immediate(const Octets& eight) const;
-  /// Judged only where the API shows it.
+  /// Judged only if the API reports it.
   [[nodiscard]] ExpectedCompletion with_solicited(bool solicited) const;
 
   [[nodiscard]] bool matches(const iut::CompletionEvent& event) const;
@@ -36,19 +36,19 @@ class ExpectedCompletion {
 /// Success.
 [[nodiscard]] ExpectedCompletion completes();
 [[nodiscard]] ExpectedCompletion completes_with(std::initializer_list<std::string> statuses);
-/// Not carried out since the connection ended first.
+/// Not executed because the connection ended first.
 [[nodiscard]] ExpectedCompletion flushed();
-/// Any status but success.
+/// Any status except success.
 [[nodiscard]] ExpectedCompletion completes_in_error();
 
 /// An event of the IUT's API.
 struct ExpectedEvent {
   std::string text;
   std::function<bool(const iut::Event&)> matches;
-  /// An advisory, where nothing that matches comes as well.
+  /// An event that is an advisory if no matching event comes as well.
   std::function<bool(const iut::Event&)> tolerated{};
 };
-/// The event may come in place of the one wanted: an advisory.
+/// The event may come instead of the wanted one: an advisory.
 [[nodiscard]] ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated);
 [[nodiscard]] ExpectedEvent connect_request();
 [[nodiscard]] ExpectedEvent connect_request_with(Octets private_data);
@@ -59,16 +59,16 @@ struct ExpectedEvent {
 [[nodiscard]] ExpectedEvent connect_failed();
 [[nodiscard]] ExpectedEvent disconnected();
 [[nodiscard]] ExpectedEvent asynchronous(std::string kind);
-/// An asynchronous event that reports an error of the stream, whichever the API has for it.
+/// An asynchronous event that reports an error of the stream, in whatever form the API has.
 [[nodiscard]] ExpectedEvent asynchronous_error();
 /// A completion of this work, whatever its status.
 [[nodiscard]] ExpectedEvent completion_of(const Work& work);
 /// ... with success.
 [[nodiscard]] ExpectedEvent success_of(const Work& work);
-/// Either of two.
+/// Either of the two.
 [[nodiscard]] ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second);
 
-/// The contents that a region shall have.
+/// The contents that a region must have.
 struct ExpectedContents {
   std::string text;
   std::function<Octets(const Region&)> wanted;

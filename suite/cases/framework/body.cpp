@@ -52,13 +52,13 @@ void Body::finish_judging() {
 void Body::close_connections() {
   others_.clear();
   partner_.reset();
-  acceptor_.reset();  // an attempt that the IUT repeats finds nobody
+  acceptor_.reset();  // an attempt that the IUT repeats finds no listener
   peer.renew();
 }
 
 // ---------------------------------------------------------------- judging
 
-/// Where the row had less time than usual, what is missing for want of time says nothing.
+/// If the row had less time than usual, something that is missing for lack of time shows nothing.
 Judgement Body::weighed(Judgement judgement) const {
   const Judgement strictly = cases::weighed(judgement, environment_.strict);
   const bool late = !shortened_since_.empty() && time_is_up();
@@ -100,7 +100,7 @@ CaseStop Body::judged(CaseStop stop) {
 
 void Body::on_row_over(const std::optional<CaseStop>& end) {
   row_was_late_ = time_is_up();
-  // What still comes may tell why: a fault of the sender is often seen whole only then.
+  // Later arrivals may show why: a fault of the sender is often complete only then.
   if (end && end->verdict == Verdict::fail)
     context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [] { return false; });
   finish_judging();
@@ -122,13 +122,13 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   auto [verdict, reason, silence] = rule_on_row(name, row_body);
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
-    reason = fmt::format("a tenth of the deadline is up, the rest went to row {}{}{}",
+    reason = fmt::format("a tenth of the deadline has passed, the rest was used up by row {}{}{}",
                          shortened_since_, reason.empty() ? "" : ": ", reason);
   }
   outcome_.rows.push_back({name, verdict, reason});
   if (row_was_late_ && verdict != Verdict::pass && shortened_since_.empty())
     shortened_since_ = name;
-  // The next row would find the same harness broken.
+  // The next row would meet the same fault of the harness.
   if (verdict == Verdict::error)
     throw CaseStop{.verdict = verdict, .reason = reason, .silence = silence};
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the body of a case is written in: `iut`, `peer`, `expect(...)` and the helpers around them.
+// What the body of a case is written with: `iut`, `peer`, `expect(...)` and their helpers.
 //
 // Everything waits for events with the case's deadline. An expectation that fails is recorded and
-// ends the body; one that holds, or is an advisory, is recorded and the body goes on. Each names
-// the rule that it judges; left out, that is the case's first rule. Where that rule is a SHOULD, a
-// failure is an advisory: it ends the body as well if what was waited for is not there.
+// ends the body; one that holds, or is an advisory, is recorded and the body continues. Each names
+// the rule that it judges; by default the case's first rule. If that rule is a SHOULD, a failure is
+// an advisory: it also ends the body if what was waited for is missing.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@
 namespace suite::cases {
 
 struct ThenClose {};
-/// After a Terminate: the connection is closed too, gracefully at best.
+/// After a Terminate the connection is closed too, preferably gracefully.
 inline constexpr ThenClose then_close;
 
 class Body : public Judging {
@@ -44,43 +44,42 @@ class Body : public Judging {
   // -- establishing --
   void establish(const Establish& options = {}) { establish(peer.raw(), options); }
   void establish(Peer& which, const Establish& options);
-  /// Brings the connection up so that the IUT may send at once.
+  /// Brings the connection up so that the IUT may send immediately.
   void let_iut_send();
-  /// The same, and takes a first Send from it: it is known then to be free to send.
+  /// The same, and receives a first Send from it: then it is known that it may send.
   void see_iut_send();
-  /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
+  /// The IUT as initiator: one of its endpoints connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
-  /// From now on nobody listens for connections of the IUT.
+  /// From here on there is no listener for connections of the IUT.
   void stop_listening() { acceptor_.reset(); }
-  /// TCP segments of what is connected from now on have at most so many octets, both ways.
+  /// TCP segments of later connections have at most this many octets, in both directions.
   void limit_segments(std::size_t octets);
-  /// What is connected from now on has an address of the tester that nothing else uses, so that
-  /// Connection::change_emss() can change its path. Not applicable where there is none.
+  /// Later connections have an address of the tester that nothing else uses, so that
+  /// Connection::change_emss() can change their path. Not applicable if there is none.
   void use_spare_address();
-  /// In place of `peer`: one that speaks for itself on the case's connection, a whole RDMA stream
-  /// that conforms but for the deviations it is given. It is connected, and both sides may send.
+  /// Instead of `peer`: a peer that acts by itself on the case's connection, a whole RDMA stream
+  /// that conforms except for the deviations it is given. It is connected, and both sides may send.
   StreamPeer& connect_partner(const Partner& terms = {});
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
-  /// Where the IUT listens; it begins to when this is first asked.
+  /// The address at which the IUT listens; it starts to listen at the first call.
   [[nodiscard]] base::Address iut_address();
   [[nodiscard]] bool iut_is_responder() const { return case_.role == Role::responder; }
 
   // -- on the wire --
-  /// The next thing that comes is one of the expected. Yields it.
+  /// The next arrival is one of the expected. Returns it.
   Arrival expect(WireEnd& from, const Expected& expected, RuleRef rule = {});
   Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) {
     return expect(from.ready(), expected, rule);
   }
   /// The same for what need not come soon: silence is known only at the case's deadline.
   Arrival expect_by_deadline(WireEnd& from, const Expected& expected, RuleRef rule = {});
-  /// ... and the connection is closed then.
+  /// ... and then the connection is closed.
   Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
-  /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
-  /// an advisory, a bare teardown; anything else, and nothing, breaks the rule `check`. The
-  /// connection is closed afterwards.
-  /// A Terminate of another layer shows that the check was not made where it belongs, and breaks
-  /// `check` too; causes in `tolerated` are advisories.
+  /// The IUT rejects what was sent: with a Terminate with one of these causes (rule `code`) or, as
+  /// an advisory, by a teardown without one; anything else, or nothing, breaks the rule `check`.
+  /// The connection is closed afterwards. A Terminate of another layer shows that the check was not
+  /// made where it belongs, and also breaks `check`; causes in `tolerated` are advisories.
   void expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
                         RuleRef code,
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {}) {
@@ -92,76 +91,78 @@ class Body : public Judging {
   void expect_rejection(const Refusal& refusal, RuleRef check, RuleRef code) {
     expect_rejection(refusal.causes, check, code, refusal.tolerated);
   }
-  /// The IUT has been sent these octets as a message that it has no buffer for. It rejects them, or
-  /// holds them back until there is a buffer (docs/disputes.md D9), as one that is posted now shows.
+  /// The IUT has been sent these octets as a message for which it has no buffer. It rejects them,
+  /// or holds them back until there is a buffer (docs/disputes.md D9), which a receive that is
+  /// posted here shows.
   void expect_no_buffer(const Octets& data, RuleRef check, RuleRef code);
-  /// MPA has to refuse the FPDU sent last. This comes, or the segment is dropped as if it were lost:
-  /// silence is lawful as long as TCP does not acknowledge it (RFC 5044 section 8).
+  /// MPA must refuse the FPDU sent last. This arrives, or the segment is dropped as if it were
+  /// lost: silence is lawful as long as TCP does not acknowledge it (RFC 5044 section 8).
   Arrival expect_unless_dropped(const Expected& expected, RuleRef rule = {});
-  /// Much is to come that the IUT had begun to send or should have: this message, whole, or (an
-  /// advisory) its beginning only, or an ending. Says whether it came whole.
+  /// A long transfer that the IUT had begun to send, or should have: this message, complete, or (an
+  /// advisory) only its beginning, or an ending. Returns whether it arrived in full.
   bool expect_much(Opcode opcode, RuleRef rule);
-  /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
-  /// An ending is left for the next expectation.
+  /// Receives whatever arrives within the quiet window, unjudged, so that its effect can be
+  /// examined. An ending is left for the next expectation.
   void watch() { watch(peer.ready()); }
   void watch(WireEnd& which);
-  /// The same after an FPDU that MPA has to refuse. Nothing that follows it is passed on or
-  /// answered (RFC 5044 section 8), so nothing more is asked on this connection.
+  /// The same after an FPDU that MPA must refuse. Nothing that follows it is passed on or answered
+  /// (RFC 5044 section 8), so nothing more is requested on this connection.
   void watch_refused_fpdu() {
     watch();
     unanswering_ = true;
   }
-  /// The IUT ends the connection, having sent nothing more.
+  /// The IUT ends the connection without sending anything more.
   void expect_teardown(WireEnd& from);
-  /// A Terminate that was sent takes effect: the IUT ends the connection or notifies its consumer and
-  /// waits for our FIN (it MAY tear down at once, RFC 5040 section 6.2.1).
+  /// A Terminate that was sent takes effect: the IUT ends the connection, or notifies its consumer
+  /// and waits for our FIN (it MAY tear down at once, RFC 5040 section 6.2.1).
   void expect_end_by_terminate(RuleRef rule = {});
-  /// Messages of the IUT, in this order, posted after a Read or Atomic of its own that is not answered
-  /// yet: they are sent now, or are held back until `answer` (docs/disputes.md D56).
+  /// Messages of the IUT, in this order, posted after a Read or Atomic of its own that is not
+  /// answered yet: they are sent immediately, or are held back until `answer` (docs/disputes.md
+  /// D56).
   void expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
                      RuleRef rule = {});
-  /// A message that has to come for the case to go on; its absence is judged by `rule`.
+  /// A message that the case needs to continue; `rule` judges its absence.
   Message expect_message(Opcode opcode, RuleRef rule = {});
 
   // -- with the partner --
-  /// The work that it was given has been carried out.
+  /// The posted work of the partner has been executed.
   rnic::stream::WorkDone expect_done(StreamPeer& partner, std::uint64_t work, RuleRef rule = {});
-  /// The next message that its consumer gets holds these octets.
+  /// The next message for its consumer contains these octets.
   StreamPeer::Received expect_received(StreamPeer& partner, const Octets& data, RuleRef rule = {});
-  /// Its buffer holds these octets.
+  /// Its buffer contains these octets.
   void expect_buffer(const TesterBuffer& buffer, const Octets& wanted, RuleRef rule = {});
 
   // -- at the API --
   iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
                               RuleRef rule = {});
-  /// Work that cannot be done: the API has refused it, or it completes so.
+  /// Work that cannot be done: the API has refused it, or it completes in this way.
   void expect_refused_or(const iut::Reply& reply, const Work& work,
                          const ExpectedCompletion& expected, RuleRef rule = {});
   /// All of them complete with success, in this order.
   void expect_in_order(const std::vector<Work>& works, RuleRef rule = {});
   iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});
-  /// It has not come, as a later exchange shows which the IUT has answered (or, where none can be,
-  /// the quiet window).
+  /// The event has not come, as shown by a later exchange that the IUT has answered (or, if none is
+  /// possible, by the quiet window).
   void expect_none(const ExpectedEvent& unwanted, RuleRef rule = {});
-  /// The memory holds this, once the IUT has processed all that was sent.
+  /// The memory has these contents, once the IUT has processed everything that was sent.
   void expect(const Region& region, const ExpectedContents& expected, RuleRef rule = {});
-  /// The connection still works: a Read of a fresh region is answered rightly. It also proves that
-  /// all sent before was processed.
+  /// The connection still works: a Read of a new region is answered correctly. It also proves that
+  /// everything sent before was processed.
   void expect_still_working(RuleRef rule = {});
 
-  /// A stop as it is judged: work that the IUT refuses since it has ended the connection, which the
-  /// case had not, is its failure and not the harness's.
+  /// A stop as it is judged: if the IUT refuses work because it has ended the connection and the
+  /// case has not, that is a failure of the IUT and not of the harness.
   [[nodiscard]] CaseStop judged(CaseStop stop) override;
-  /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
-  /// In a new row the IUT is reset. After a row that has used up its deadline the others get
-  /// a tenth of that time, and what they miss then is inconclusive: the case has failed, and an IUT
-  /// that hangs must not cost a deadline for each of a hundred rows.
+  /// Runs `body` as a data row: with its own verdict, a new connection and a new deadline. In a new
+  /// row the IUT is reset. After a row that has used up its deadline the others get a tenth of that
+  /// time, and what they then miss is inconclusive: the case has failed, and an IUT that hangs must
+  /// not cost a deadline for each of a hundred rows.
   void row(const std::string& name, const std::function<void()>& body);
 
   // -- for the executor --
-  /// The case's time begins: again in each row, and when the IUT is reset and configured.
+  /// Starts the deadline of the case: also in each row, and when the IUT is reset and configured.
   void start_deadline();
-  /// What the IUT has sent is judged as far as it goes, on every connection.
+  /// Judges what the IUT has sent, as far as it goes, on every connection.
   void finish_judging();
   /// Closes every connection of the case, so that nothing of it holds up the IUT.
   void close_connections();
@@ -210,7 +211,7 @@ class Body : public Judging {
   Context& context_;
   CaseOutcome& outcome_;
   bool rows_used_ = false;
-  /// The deadline of the row was up when its body ended.
+  /// The deadline of the row had passed when its body ended.
   bool row_was_late_ = false;
   /// The row that used up its deadline.
   std::string shortened_since_;

@@ -10,7 +10,7 @@ namespace suite::cases {
 
 namespace {
 
-/// IRD and ORD where a case does not care.
+/// IRD and ORD where a case needs no particular ones.
 constexpr int default_depth = 4;
 
 }  // namespace
@@ -51,14 +51,14 @@ void Body::not_established(const std::string& why) {
   throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
 }
 
-/// What establishing needs to come; a peer that answers
-/// otherwise leaves the case without its object.
+/// An arrival that establishing needs; a peer that answers in another way leaves the case without
+/// its object.
 Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
   need_wanted_revision(arrival, case_, environment_);
   iut.poll();
   if (expected.judge(arrival) == Judgement::fail)
-    not_established(fmt::format("{} in place of {}", arrival.text(), what));
+    not_established(fmt::format("{} instead of {}", arrival.text(), what));
   return arrival;
 }
 
@@ -74,13 +74,13 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
   if (options.opening) open_as_initiator(which);
 }
 
-/// A case about the connection itself is judged all the same.
+/// A case about the connection itself is judged in spite of that.
 void Body::need_initiator() const {
   if (!environment_.controls.initiator.empty() && establishing_by_.id.empty())
     stop(Verdict::inconclusive, "the IUT opens no connection: " + environment_.controls.initiator);
 }
 
-/// The API tells at once where a connection does not come up.
+/// The API reports immediately if a connection does not come up.
 void Body::await_established() {
   const auto end = iut.take(
       [](const iut::Event& event) {
@@ -109,7 +109,7 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
                     : mpa_reply_to(request).with_crc(case_.configuration.crc);
   which.send(reply);
   if (!which.in_rdma_mode()) return;
-  // Cases of the peer-to-peer model that answer for themselves look at the indication as well.
+  // Cases of the peer-to-peer model judge the indication themselves.
   const bool agreed = reply.enhanced && reply.enhanced->peer_to_peer;
   if (agreed && !(options.reply && case_.configuration.peer_to_peer)) take_rtr(which);
   await_established();
@@ -125,7 +125,7 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
 StreamPeer& Body::connect_partner(const Partner& terms) {
   StreamPeerTerms own;
   own.deviations = terms.deviations;
-  // What the IUT's own frames say is judged by itself: the case goes on whatever their revision.
+  // What the IUT's own frames say is judged separately: the case continues whatever their revision.
   own.deviations.push_back(Deviation::accepts_any_revision);
   const bool initiator = iut_is_responder();
   own.config.revision = initiator ? terms.revision : 2;
@@ -173,9 +173,9 @@ void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParamet
   await_established();
 }
 
-/// The first FPDU, which the MPA initiator has to send, by a Write: an empty one of the tester's, one of
-/// an octet by an IUT, which may be unable to send nothing. In the peer-to-peer model the RTR indication
-/// was it.
+/// The first FPDU, which the MPA initiator must send, by a Write: an empty one of the tester; one
+/// octet by an IUT, which may be unable to send an empty one. In the peer-to-peer model the RTR
+/// indication was the first FPDU.
 void Body::open_partner() {
   if (iut_is_responder()) {
     const Region target = iut.register_memory(1, access::remote_write);
@@ -202,7 +202,7 @@ void Body::take_rtr(Peer& which) {
   if (read) which.send(read_response(read->sink_stag, read->sink_offset, {}));
 }
 
-/// The first FPDU, which frees a Responder to send, and which its consumer does not see.
+/// The first FPDU, after which a Responder may send, and which its consumer does not see.
 void Body::open_as_initiator(Peer& which) {
   const Region target = iut.register_memory(1, access::remote_write);
   which.send(rdma_write(target.stag, target.base, {}));

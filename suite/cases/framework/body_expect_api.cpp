@@ -76,7 +76,7 @@ iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rul
   if (!event) fail(rule, expected.text, of.untaken());
   Judgement judgement = Judgement::pass;
   if (!expected.matches(*event)) {
-    // What is wanted may still be on its way.
+    // The wanted event may still arrive.
     const auto better = of.take(expected.matches, context_.loop.now() + environment_.quiet_window);
     if (better) event = better;
     if (!better) judgement = Judgement::advisory;
@@ -145,7 +145,8 @@ void Body::expect_buffer(const TesterBuffer& buffer, const Octets& wanted, RuleR
 
 void Body::expect_still_working(RuleRef rule) { settle(rule); }
 
-/// A Read is answered only after all that came before it was processed (RFC 5040 section 5.5).
+/// A Read is answered only after everything that arrived before it was processed (RFC 5040 section
+/// 5.5).
 void Body::settle(const RuleRef& rule) {
   if (!environment_.controls.read.empty()) return settle_by_send(rule);
   if (!probe_) {
@@ -164,8 +165,8 @@ void Body::settle(const RuleRef& rule) {
       rule);
 }
 
-/// A Send is delivered only after all that came before it as well. It takes the first Receive, so there
-/// must be none of the case's own.
+/// A Send is also delivered only after everything that arrived before it. It uses the first
+/// Receive, so the case must have none of its own.
 void Body::settle_by_send(const RuleRef& rule) {
   if (iut.has_posted_receives() || partner_)
     stop(

@@ -27,7 +27,7 @@ Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected&
   need_wanted_revision(arrival, case_, environment_);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
-  // An IUT that died explains more than its silence.
+  // That the IUT crashed explains more than its silence.
   if (judgement == Judgement::fail || environment_.iut.is_gone()) iut.poll();
   record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
          Direction::from_iut);
@@ -137,7 +137,7 @@ void Body::expect_end_by_terminate(RuleRef rule) {
     return;
   }
   const auto told = iut.take((asynchronous_error() | disconnected()).matches, deadline());
-  record(rule, {"the connection torn down, or the consumer told"},
+  record(rule, {"the connection torn down, or a report to the consumer"},
          told ? describe(*told) : "neither; " + iut.untaken(), {},
          told ? Judgement::pass : Judgement::fail, Direction::none);
   expect_teardown(from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Boost.Test as the executor of cases: one test case per run, its observer and results as a second
-// pair of eyes.
+// check.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace suite::cases {
 
-/// Boost.Test is one per process and belongs to one thread: so is this. Not for programs that are
-/// Boost.Test programs themselves.
+/// Boost.Test allows one per process and belongs to one thread; so does this. Not for programs that
+/// are Boost.Test programs themselves.
 class BoostExecutor {
  public:
   BoostExecutor();
@@ -18,7 +18,7 @@ class BoostExecutor {
   BoostExecutor(const BoostExecutor&) = delete;
   BoostExecutor& operator=(const BoostExecutor&) = delete;
 
-  /// As suite::cases::run_case; where Boost.Test and the case disagree about its success the
+  /// Like suite::cases::run_case; if Boost.Test and the case disagree about its success, the
   /// verdict is `error`.
   [[nodiscard]] CaseOutcome run_case(const Case& a_case, Environment& environment);
 

@@ -18,7 +18,7 @@ bool has(const Environment& environment, std::string_view capability) {
          environment.iut.hello().capabilities.end();
 }
 
-/// What an implementation does by itself: its upper tester has no call for it and need not know.
+/// What an implementation does by itself: its upper tester has no call for it and need not know it.
 bool is_of_the_wire(std::string_view capability) {
   return capability == iut::capability::enhanced_startup ||
          capability == iut::capability::peer_to_peer;
@@ -34,8 +34,8 @@ std::string lack_of(std::string_view capability, const Environment& environment)
   return {};
 }
 
-/// The capabilities that it takes to configure an IUT so, unless that is its own configuration, or may
-/// be: what it sends shows that (need_wanted_revision).
+/// The capabilities needed to configure an IUT in this way, unless that is its own configuration,
+/// or may be: what it sends shows that (need_wanted_revision).
 std::vector<std::string_view> needs_of(const Configuration& wanted,
                                        const Environment& environment) {
   const Configuration normal;
@@ -61,8 +61,8 @@ std::string why_not_applicable(const Case& a_case, const Environment& environmen
   if (a_case.family == base::Family::ipv6) all.push_back(iut::capability::ipv6);
   for (const std::string_view need : all)
     if (std::string lack = lack_of(need, environment); !lack.empty()) return lack;
-  // Without an address of that family the tester would open a port to everybody, and the IUT would
-  // be told to connect to nobody.
+  // Without an address of that family the tester would open a port on all addresses, and the IUT
+  // would be given no address to connect to.
   if (!has_address(a_case.family == base::Family::ipv6 ? environment.iut_ipv6
                                                        : environment.iut_ipv4))
     return fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",

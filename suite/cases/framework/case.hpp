@@ -52,13 +52,13 @@ struct Case {
 /// in the order of the folders, variants included.
 [[nodiscard]] std::vector<Case> all_cases();
 
-/// What the IUT lacks for this case, in one line; empty if it can run.
-/// Needs no exchange with the IUT.
+/// What the IUT lacks for this case, in one line; empty if it can run. Needs no exchange with the
+/// IUT.
 [[nodiscard]] std::string why_not_applicable(const Case& a_case, const Environment& environment);
 
-/// Runs one case to its verdict. Never throws: a fault of the harness is the verdict `error`.
-/// The IUT is reset first, and configured if it stands otherwise. Run it through `BoostExecutor`
-/// where Boost.Test shall be the executor.
+/// Runs one case to its verdict. Never throws: a fault of the harness is the verdict `error`. The
+/// IUT is reset first, and configured if its configuration differs. Use `BoostExecutor` to run it
+/// with Boost.Test as the executor.
 [[nodiscard]] CaseOutcome run_case(const Case& a_case, Environment& environment);
 
 }  // namespace suite::cases

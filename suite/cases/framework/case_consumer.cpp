@@ -10,9 +10,10 @@ namespace suite::cases {
 namespace {
 
 // For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
-// for what configures it, which may load a driver anew.
+// for its configuration, which may load a driver again.
 constexpr auto reset_timeout = std::chrono::seconds(12);
-// However little is left to the row: how slow the IUT was before says nothing of the agent.
+// However little time is left for the row: that the IUT was slow before says nothing about the
+// agent.
 constexpr auto least_reply_timeout = std::chrono::seconds(3);
 
 }  // namespace
@@ -43,7 +44,7 @@ base::TimePoint CaseConsumer::reset_due() const {
 
 void CaseConsumer::stop_as_gone(const iut::GoneEvent& gone) const {
   if (gone.why == iut::GoneEvent::Why::crashed)
-    throw CaseStop{Verdict::fail, "the IUT's code died: " + gone.detail};
+    throw CaseStop{Verdict::fail, "the IUT's code crashed: " + gone.detail};
   throw CaseStop{.verdict = Verdict::error,
                  .reason = "the upper tester is gone: " + gone.detail,
                  .silence = Silence::agent_gone};

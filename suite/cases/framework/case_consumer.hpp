@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// `iut` of a case: the consumer of the RDMA API of the IUT, within the deadlines of the case, and with
-// all that happens there in its exchange.
+// `iut` of a case: the consumer of the IUT's RDMA API, within the deadlines of the case, with
+// everything that happens there in its exchange.
 #pragma once
 
 #include "suite/cases/framework/consumer.hpp"
@@ -17,11 +17,11 @@ class CaseConsumer final : public Consumer {
 
   void reset();
   [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
-  /// Whether a Receive of the case's own may still wait, since the last reset.
+  /// Whether a Receive of the case may still wait, since the last reset.
   [[nodiscard]] bool has_posted_receives() const { return receives_posted_ > 0; }
-  /// A Receive that a probe of the framework takes at once, and no case's own.
+  /// A Receive that a probe of the framework uses immediately, and that is not the case's.
   [[nodiscard]] Work post_probe(std::uint32_t length);
-  /// From now on an agent that has not answered a command by then is in error.
+  /// From here on an agent that has not answered a command by then is in error.
   void answer_by(base::TimePoint deadline) { answers_due_ = deadline; }
 
  private:

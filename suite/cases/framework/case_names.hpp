@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The names of other rooms that cases are written with.
+// The names of other folders that cases are written with.
 #pragma once
 
 #include <chrono>

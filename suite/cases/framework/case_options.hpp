@@ -16,7 +16,7 @@ namespace suite::cases {
 
 using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadline_of(20s)
 
-/// Which side of the connection the IUT takes.
+/// The role of the IUT on the connection.
 enum class Role : std::uint8_t { responder, initiator };
 
 struct CaseOptions {
@@ -36,7 +36,7 @@ struct CaseOptions {
 };
 using CaseOption = std::function<void(CaseOptions&)>;
 
-/// The option that no case can do without, and so a type of its own.
+/// The option that every case needs, and so a type of its own.
 struct RulesOption {
   std::array<RuleRef, 8> judged;
   void operator()(CaseOptions& options) const {
@@ -44,14 +44,14 @@ struct RulesOption {
       if (!rule.id.empty()) options.rules.push_back(rule.id);
   }
 };
-/// The rules that the case judges, in one rules(...) or several. The first is the one that its
-/// expectations mean unless they name another.
+/// The rules that the case judges, in one or several rules(...). The first one applies to
+/// expectations that name no rule.
 [[nodiscard]] inline RulesOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
                                        RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
                                        RuleRef seventh = {}, RuleRef eighth = {}) {
   return {{first, second, third, fourth, fifth, sixth, seventh, eighth}};
 }
-/// Capabilities without which the case is not applicable: names of namespace capability.
+/// Capabilities without which the case is not applicable: names of the namespace capability.
 template <typename... Names>
 [[nodiscard]] CaseOption needs(Names... names) {
   return [=](CaseOptions& options) { (options.needs.push_back(names), ...); };
@@ -60,7 +60,7 @@ template <typename... Names>
 [[nodiscard]] inline CaseOption configured(Configuration configuration) {
   return [=](CaseOptions& options) { options.configuration = configuration; };
 }
-/// The IUT as MPA initiator, in place of responder.
+/// The IUT as MPA initiator instead of responder.
 inline const CaseOption as_initiator = [](CaseOptions& options) {
   options.roles = {Role::initiator};
 };

@@ -59,7 +59,7 @@ void CasePeer::resume() { peer_->pause_receiving(false); }
 Octets much_data() { return Octets(much, usual_fill); }
 
 Peer& CasePeer::ready() {
-  // As MPA initiator we may send at once; an IUT in that role has to go first.
+  // As MPA initiator we may send immediately; an IUT in that role must send first.
   if (!peer_->was_opened()) body_.establish({.opening = !body_.iut_is_responder()});
   return *peer_;
 }

@@ -13,7 +13,7 @@ namespace suite::cases {
 class Body;
 
 /// The case's connection. It comes up, in the case's role and family, when it is first used;
-/// connect() or establish() before that make it come up otherwise.
+/// connect() or establish() before that bring it up in another way.
 class CasePeer {
  public:
   CasePeer(Body& body, Context& context)
@@ -28,7 +28,7 @@ class CasePeer {
   void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) {
     ready().send_octets(octets, cut);
   }
-  /// Sends the FPDU without its last field, the CRC, which is still to be sent as it is then.
+  /// Sends the FPDU without its last field, the CRC, and returns that for sending later.
   [[nodiscard]] Octets send_all_but_the_crc(const Fpdu& fpdu);
   [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) {
     return ready().prepare(message);
@@ -36,7 +36,7 @@ class CasePeer {
   [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
     return ready().next_msn(static_cast<std::uint32_t>(queue));
   }
-  /// Until resume() nothing is taken from the IUT: of much_data() a good part waits inside it,
+  /// Until resume() nothing is received from the IUT: a good part of much_data() waits inside it,
   /// whatever its LLP and ours can hold.
   void stall();
   void resume();
@@ -48,7 +48,7 @@ class CasePeer {
     ended_by_us_ = true;
     ready().reset();
   }
-  /// The IUT has ended the connection, and the case has not. Takes what came before.
+  /// The IUT has ended the connection, and the case has not. Takes earlier arrivals.
   [[nodiscard]] bool ended_by_iut();
 
   /// TCP only; IUT as responder. What follows is up to the case.
@@ -69,8 +69,8 @@ class CasePeer {
   bool ended_by_us_ = false;
 };
 
-/// More than the LLPs of both sides hold while one end is stalled:
-/// octets as registered memory is filled with.
+/// More than the LLPs of both sides hold while one end is stalled: octets like those that fill
+/// registered memory.
 [[nodiscard]] Octets much_data();
 
 }  // namespace suite::cases

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the cases of one file are collected: each is a struct, numbered by __COUNTER__, of which the
-// last line of the file makes rows of the case table.
+// How the cases of one file are collected: each is a struct, numbered by __COUNTER__, and the last
+// line of the file makes rows of the case table from them.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace suite::cases {
 
-/// The row of a case in the first of its roles, without what makes its body.
+/// The row of a case in the first of its roles, without its body.
 [[nodiscard]] Case make_row(std::string_view folder, std::string_view file, std::string_view slug,
                             std::string_view source, int line, const CaseOptions& options);
 

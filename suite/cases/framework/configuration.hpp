@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The MPA startup behaviour that a case wants of the IUT (the command `Configure`).
+// The MPA startup behaviour that a case needs of the IUT (the command `Configure`).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace suite::cases {
 
-/// Cases that want the same can run in a row.
+/// Cases with the same configuration can run one after another.
 struct Configuration {
   int revision = 2;
   bool crc = true;
@@ -15,7 +15,7 @@ struct Configuration {
   bool markers = false;
   /// As initiator: flag A.
   bool peer_to_peer = false;
-  /// All three: those that the IUT has.
+  /// All three: those that the IUT supports.
   std::vector<std::string> rtr{"send", "write", "read"};
 
   bool operator==(const Configuration&) const = default;

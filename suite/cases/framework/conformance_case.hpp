@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The macros that a file of cases is written with. It includes this header, defines its cases, and
-// ends with CASES_OF_FILE.
+// The macros for a file of cases. It includes this header, defines its cases, and ends with
+// CASES_OF_FILE.
 //
 //   CONFORMANCE_CASE(write_beyond_bounds_is_rejected,
 //                    rules("ddp.tagged.check-end-in-range",

@@ -133,7 +133,7 @@ iut::Reply Consumer::call(iut::Command command, std::string_view what) {
     const auto limit = limits().find(objects.limit);
     if (limit != limits().end() && objects_[objects.limit] >= limit->second)
       throw CaseStop{Verdict::not_applicable,
-                     fmt::format("{} cannot {}: the IUT states {} {}, and the case wants more",
+                     fmt::format("{} cannot {}: the IUT states {} {}, and the case needs more",
                                  who(), what, objects.limit, limit->second)};
   }
   const auto* receive = std::get_if<iut::PostReceive>(&command);
@@ -151,7 +151,8 @@ Consumer::Posts* Consumer::posts_to(std::map<iut::Handle, Posts>& queues, iut::H
   return found == queues.end() ? nullptr : &found->second;
 }
 
-// A queue that the IUT cannot make as deep as usual may be full before the case has posted all.
+// A queue that the IUT cannot make as deep as usual may be full before the case has posted
+// everything.
 void Consumer::count(Posts& posts, const iut::Reply& reply, std::string_view what) {
   if (reply.outcome == iut::Outcome::ok) {
     ++posts.count;
@@ -162,7 +163,7 @@ void Consumer::count(Posts& posts, const iut::Reply& reply, std::string_view wha
   }
 }
 
-// Whatever a case makes of a refusal, this is none.
+// Whatever a case does with a refusal, an unsupported command is not one.
 iut::Reply Consumer::supported(iut::Reply reply, std::string_view what) const {
   if (reply.outcome == iut::Outcome::unsupported)
     throw CaseStop{Verdict::not_applicable,

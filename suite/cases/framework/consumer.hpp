@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The consumer of an agent's RDMA API, as cases and the scenarios of a plugfest write it: one call per
-// step, each done when it returns.
+// The consumer of an agent's RDMA API, as used by cases and by the scenarios of a plugfest: one
+// call per step, which is complete when the call returns.
 //
-// A command that fails where it has to succeed ends the case with *error* and the message of the API;
-// one that the agent does not have, or that goes beyond a limit that it states, with *not applicable*
+// A command that fails but must succeed ends the case with *error* and the message of the API; one
+// that the agent does not have, or that exceeds a limit that it states, with *not applicable*
 // (CaseStop). Events are kept until they are taken.
 #pragma once
 
@@ -26,8 +26,8 @@ namespace suite::cases {
 
 using base::Octets;
 
-/// Access rights of registrations, by what the case is about. Remote writing implies local writing,
-/// as verbs want it.
+/// Access rights of registrations, by the subject of the case. Remote writing implies local
+/// writing, as verbs require.
 namespace access {
 inline constexpr iut::Access local{.local_write = true};
 inline constexpr iut::Access remote_read{.local_write = true, .remote_read = true};
@@ -38,7 +38,7 @@ inline constexpr iut::Access remote_atomic{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 inline constexpr iut::Access windows{
     .local_write = true, .remote_read = true, .remote_write = true, .bind_window = true};
-/// Of a region that is opened by its windows only.
+/// For a region that is accessible only through its windows.
 inline constexpr iut::Access under_windows{.local_write = true, .bind_window = true};
 }  // namespace access
 
@@ -49,17 +49,17 @@ struct Region {
   /// Tagged offset of its first octet.
   std::uint64_t base = 0;
   std::uint64_t length = 0;
-  /// As they were when last written by the case itself; empty where it keeps no account of them.
+  /// As last written by the case itself; empty if they are not tracked.
   Octets contents;
 
-  /// An STag of the same index with another key: it does not exist.
+  /// An STag with the same index and another key: it does not exist.
   [[nodiscard]] std::uint32_t stag_with_other_key() const { return stag ^ 0xFF; }
 };
 
-/// A bound window: what its STag opens to the peer.
+/// A bound window: the memory that its STag gives the peer access to.
 struct Window {
   iut::Handle handle = 0;
-  /// On which it was bound.
+  /// The endpoint on which it was bound.
   iut::Handle endpoint = 0;
   std::uint32_t stag = 0;
   /// Tagged offset of its first octet.
@@ -80,40 +80,39 @@ class Consumer {
   Consumer& operator=(const Consumer&) = delete;
 
   // -- memory --
-  /// As it is; the handle is filled in. No account is kept of its contents.
+  /// Registers as the command says; the handle is filled in. The contents are not tracked.
   [[nodiscard]] Region register_memory(iut::RegisterMemory command);
   [[nodiscard]] Region register_memory(std::uint64_t length,
                                        const iut::Access& access = access::local,
                                        std::uint8_t fill = 0xA5, iut::Handle domain = 0);
-  /// It holds these octets.
+  /// Registers memory that contains these octets.
   [[nodiscard]] Region register_octets(const Octets& octets,
                                        const iut::Access& access = access::local);
   [[nodiscard]] Region register_zero_based(std::uint64_t length, const iut::Access& access);
-  /// Its first octet has this tagged offset. Needs capability::chosen_base.
+  /// Registers memory whose first octet has this tagged offset. Needs capability::chosen_base.
   [[nodiscard]] Region register_at(std::uint64_t base, std::uint64_t length,
                                    const iut::Access& access);
-  /// Refused by some APIs, which leaves the case not applicable.
+  /// Some APIs refuse it, which makes the case not applicable.
   [[nodiscard]] Region register_nothing(const iut::Access& access);
   void deregister(const Region& region);
   [[nodiscard]] Octets read_memory(const Region& region);
   void write_memory(Region& region, const Octets& octets, std::uint64_t offset = 0);
   [[nodiscard]] iut::Handle create_domain();
-  /// Local work on a connected endpoint, each done when it returns; if it completes in error the
-  /// case cannot get to its point. A new window over `length` octets of the region from `offset`
-  /// on ...
+  /// Local work on a connected endpoint, complete when the call returns; if it completes in error
+  /// the case is inconclusive. A new window over `length` octets of the region at `offset` ...
   [[nodiscard]] Window bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
                                    const iut::Access& access, iut::Handle endpoint = 0);
-  /// ... closed again ...
+  /// ... unbound again ...
   void unbind(const Window& window);
   /// ... and an STag invalidated by its owner.
   void invalidate(std::uint32_t stag);
 
   // -- connections --
-  /// The one that is meant where none is named; made when first asked for.
+  /// The default endpoint; made at the first call.
   [[nodiscard]] iut::Handle endpoint();
   [[nodiscard]] iut::Handle create_endpoint(iut::CreateEndpoint wanted = {});
   [[nodiscard]] std::string state(iut::Handle endpoint);
-  /// Listens on this address of its own, and yields the port; one listener per address and case.
+  /// Listens on this address of the IUT, and returns the port; one listener per address and case.
   [[nodiscard]] std::uint16_t listen(const std::string& own, base::Family family);
   [[nodiscard]] base::Address listen(const base::Address& own) {
     return own.with_port(listen(own.host(), own.family));
@@ -136,11 +135,11 @@ class Consumer {
   [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
   /// A receive that scatters into these pieces.
   [[nodiscard]] Work post_receive(std::vector<iut::Piece> pieces);
-  /// As it is; the id is filled in.
+  /// Posts as the command says; the id is filled in.
   [[nodiscard]] Work post_receive(iut::PostReceive command);
   [[nodiscard]] iut::Handle create_shared_queue(std::uint32_t depth);
-  /// Work with `data` as its source, registered for it.
-  /// `change` sets what the operation needs besides.
+  /// Work with `data` as its source, registered for it. `change` sets the other members that the
+  /// operation needs.
   [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
                                const std::function<void(iut::PostWork&)>& change = {});
   [[nodiscard]] Work post_write(const Octets& data, std::uint32_t remote_stag,
@@ -148,21 +147,21 @@ class Consumer {
   /// A Read of `length` octets into a buffer of its own.
   [[nodiscard]] Work post_read(std::uint32_t length, std::uint32_t remote_stag,
                                std::uint64_t remote_offset, iut::Handle endpoint = 0);
-  /// Work as it is; endpoint and id are filled in where they are 0.
+  /// Posts as the work says; endpoint and id are filled in where they are 0.
   [[nodiscard]] Work post(iut::PostWork work);
 
   // -- any command --
-  /// The reply, good or not. Where the agent has no such command the case is not applicable.
+  /// The reply, successful or not. If the agent has no such command the case is not applicable.
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what);
-  /// The reply of a command that has to succeed.
+  /// The reply of a command that must succeed.
   iut::Reply call(iut::Command command, std::string_view what);
   /// The same whether it has that command or not.
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what,
                                     base::TimePoint deadline);
 
   // -- events --
-  /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken
-  /// out; the others stay.
+  /// The first event that `wanted` accepts, from those that have come or come by the deadline. It
+  /// is removed; the others stay.
   [[nodiscard]] std::optional<iut::Event> take(const std::function<bool(const iut::Event&)>& wanted,
                                                base::TimePoint deadline);
   template <typename T>
@@ -171,28 +170,28 @@ class Consumer {
     if (!event) return std::nullopt;
     return std::get<T>(*event);
   }
-  /// Fetches what is there without waiting.
+  /// Fetches the events that have come, without waiting.
   void poll();
   /// One line for the events that were not taken.
   [[nodiscard]] std::string untaken() const;
 
   [[nodiscard]] iut::Handle new_handle() { return next_handle_++; }
   [[nodiscard]] bool can(std::string_view capability) const;
-  /// What it says that it has at most.
+  /// The limits that the IUT states.
   [[nodiscard]] const Limits& limits() const { return iut_.hello().limits; }
 
  protected:
   Consumer(iut::Iut& iut, base::EventLoop& loop) : iut_(iut), loop_(loop) {}
 
-  /// A command is about to be given.
+  /// Called before a command is given.
   virtual void giving(const iut::Command& command) = 0;
-  /// What happens at the API, one line each.
+  /// Records what happens at the API, one line each.
   virtual void note(std::string text) = 0;
-  /// By when a command that is given now has to be answered.
+  /// The deadline for the reply to a command that is given now.
   [[nodiscard]] virtual base::TimePoint reply_due() const = 0;
-  /// By when work that is posted now has to be complete, where a call waits for it.
+  /// The deadline for the completion of work that is posted now, if a call waits for it.
   [[nodiscard]] virtual base::TimePoint completion_due() const = 0;
-  /// Whom a failure names.
+  /// The name for messages about a failure.
   [[nodiscard]] virtual std::string_view who() const = 0;
   /// The agent is gone, which ends the case.
   [[noreturn]] virtual void stop_as_gone(const iut::GoneEvent& gone) const = 0;
@@ -202,7 +201,7 @@ class Consumer {
   /// The agent was reset: none of its objects is left.
   void forget_all();
   [[nodiscard]] base::TimePoint now() const { return loop_.now(); }
-  /// Those that nobody has taken.
+  /// Those that have not been taken.
   [[nodiscard]] const std::list<iut::Event>& events() const { return events_; }
 
  private:
@@ -210,11 +209,11 @@ class Consumer {
   bool fetch(base::TimePoint deadline);
   /// The case is not applicable if the agent has no such command.
   iut::Reply supported(iut::Reply reply, std::string_view what) const;
-  /// ... and keeps account of its contents.
+  /// ... and tracks its contents.
   [[nodiscard]] Region register_filled(const iut::RegisterMemory& command);
   iut::Reply carry_out(iut::PostWork work);
 
-  /// What was posted to a queue that is less deep than usual, for a limit of the IUT's.
+  /// The posts to a queue that is less deep than usual because of a limit of the IUT.
   struct Posts {
     const char* limit;
     std::uint32_t depth = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a case runs in: the event loop, the tester's network, the IUT, and the PICS and PIXIT values that
-// bear on it.
+// What a case runs in: the event loop, the tester's network, the IUT, and the PICS and PIXIT values
+// that it needs.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@ struct DatAccess {
   std::vector<std::string> program;
   /// Name in that host's dat.conf.
   std::string ia;
-  /// Where the IA is reached; empty: what the IA says of itself.
+  /// The address of the IA; empty: the one that the IA reports.
   std::string address;
 };
 
-/// What a run tries once, before its cases, and many of them rest on. Each says in one line why it does
-/// not work; empty if it works or was not tried.
+/// What a run tries once, before its cases, and many of them rest on. Each says in one line why it
+/// does not work; empty if it works or was not tried.
 struct Controls {
-  /// A lone RDMA Read of the tester's: where none is answered, a Read that is rejected shows nothing,
-  /// and no Read shows that all sent before has been taken.
+  /// A lone RDMA Read of the tester: if it is not answered, a Read that is rejected shows nothing,
+  /// and no Read shows that everything sent before has been processed.
   std::string read;
-  /// A lone RDMA Read of the IUT's.
+  /// A lone RDMA Read of the IUT.
   std::string iut_read;
   /// A connection that the IUT opens.
   std::string initiator;
@@ -42,14 +42,14 @@ struct Environment {
   base::EventLoop& loop;
   rnic::llp::Network& tester;
   iut::Iut& iut;
-  /// Where the IUT listens and connects from; ports ignored.
+  /// The addresses at which the IUT listens and from which it connects; ports ignored.
   base::Address iut_ipv4, iut_ipv6;
 
   /// PIXIT: deadlines are multiplied by it.
   double deadline_scale = 1.0;
-  /// PIXIT: how long "nothing comes" is watched.
+  /// PIXIT: how long to watch that nothing arrives.
   std::chrono::nanoseconds quiet_window = std::chrono::milliseconds(100);
-  /// What the vendor says of capabilities; what is absent follows from the hello.
+  /// What the vendor says about capabilities; what is absent follows from the hello.
   std::map<std::string, bool> pics{};
   /// Advisories fail.
   bool strict = false;
@@ -59,7 +59,7 @@ struct Environment {
 
   Controls controls{};
 
-  /// How the IUT is configured now; kept up by the executor, so that cases of one configuration
+  /// The current configuration of the IUT, kept by the executor, so that cases of one configuration
   /// need no command. Empty: not known.
   std::optional<Configuration> current_configuration{};
 };

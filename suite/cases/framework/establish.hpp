@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How a connection of a case is to come up: what the tester's side sends, and what the IUT's consumer
+// How a connection of a case comes up: what the tester's side sends, and what the IUT's consumer
 // asks for.
 #pragma once
 
@@ -25,13 +25,13 @@ struct Establish {
   /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
   /// the tester by an empty Write.
   bool opening = false;
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
+  /// The rule that is broken if the connection does not come up; without one the case is then
   /// inconclusive.
   RuleRef judged_by{};
 };
 
-/// What the peer that speaks for itself says and is. By default it conforms, wants the CRC as the
-/// IUT is configured, no Markers, and speaks revision 1 as MPA initiator.
+/// The properties of a peer that acts by itself. By default it conforms, asks for CRCs as the IUT
+/// is configured, asks for no Markers, and uses revision 1 as MPA initiator.
 struct Partner {
   /// In which ways it is wrong from the start.
   std::vector<Deviation> deviations{};
@@ -47,7 +47,7 @@ struct Partner {
   std::uint16_t depth = 4;
   /// Of the IUT; 0: the default one.
   iut::Handle endpoint = 0;
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
+  /// The rule that is broken if the connection does not come up; without one the case is then
   /// inconclusive.
   RuleRef judged_by{};
 };

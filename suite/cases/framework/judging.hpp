@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What all bodies of cases have in common, whatever they drive: expectations that are judged and
-// recorded, the rule that they mean, the row that they belong to, and how a body ends before its last
-// line.
+// What all bodies of cases share, whatever they drive: expectations that are judged and recorded,
+// their rule, their row, and how a body ends before its last line.
 #pragma once
 
 #include <functional>
@@ -24,10 +23,9 @@ class Judging {
   Judging(const Judging&) = delete;
   Judging& operator=(const Judging&) = delete;
 
-  /// Anything that can be said to hold or not. One that does not hold ends the body (or row).
+  /// A condition that must hold. If it does not, the body (or row) ends.
   void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
-  /// What a SHOULD asks for, or only some read out of the documents: an advisory where it does not
-  /// hold.
+  /// What a SHOULD asks for, or only one reading of the documents: an advisory if it does not hold.
   void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
   /// Ends the case (or row) with inconclusive, not applicable or error.
   [[noreturn]] void stop(Verdict verdict, std::string reason) const {
@@ -35,12 +33,12 @@ class Judging {
   }
 
  protected:
-  /// `rules`: those of the case, the first being meant where an expectation names none. `made`: where
-  /// the records go. Both outlive it.
+  /// `rules`: those of the case, the first applies if an expectation names none. `made`: receives
+  /// the records. Both outlive it.
   Judging(std::span<const std::string_view> rules, std::vector<ExpectationRecord>& made)
       : rules_(rules), made_(made) {}
 
-  /// Adds the record; one that does not hold or is inconclusive ends the body (or row).
+  /// Adds the record; if it does not hold or is inconclusive, the body (or row) ends.
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);
   [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
@@ -50,12 +48,12 @@ class Judging {
   [[nodiscard]] std::span<const std::string_view> rules_of_case() const { return rules_; }
   /// What does not hold is a failure, or an advisory where the rule is a SHOULD.
   [[nodiscard]] virtual Judgement failure_of(const RuleRef& rule) const;
-  /// What a judgement counts for in this run, at this time.
+  /// The weight of a judgement in this run, at this time.
   [[nodiscard]] virtual Judgement weighed(Judgement judgement) const { return judgement; }
-  /// Completes a record, and sees it before it is kept.
+  /// Completes a record before it is kept.
   virtual void on_record(ExpectationRecord& /*made*/) {}
 
-  /// Carries out the body of a row and rules on it. A stop is passed through `judged` first.
+  /// Runs the body of a row and decides its verdict. A stop is passed through `judged` first.
   [[nodiscard]] Ruling rule_on_row(const std::string& name, const std::function<void()>& body);
   /// A stop as it is judged.
   [[nodiscard]] virtual CaseStop judged(CaseStop stop) { return stop; }

@@ -12,11 +12,11 @@ namespace suite::cases {
 
 using Limits = std::map<std::string, std::int64_t>;
 
-/// What the command asks for beyond the limits, in one line; empty if nothing. A command that has
-/// to succeed and goes beyond them makes its case not applicable.
+/// How the command exceeds the limits, in one line; empty if it does not. A command that must
+/// succeed and exceeds them makes its case not applicable.
 [[nodiscard]] std::string beyond_limits(const iut::Command& command, const Limits& limits);
 
-/// `wanted`, or what the IUT has where that is less: for what a case leaves to the framework.
+/// `wanted`, or the IUT's limit if that is less: for values that a case leaves to the framework.
 [[nodiscard]] std::int64_t within_limit(const Limits& limits, const std::string& name,
                                         std::int64_t wanted);
 

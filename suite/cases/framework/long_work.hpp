@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Work on whole regions, for cases that keep the IUT busy: long enough to be caught in the midst of
-// it, or posted again and again.
+// Work on whole regions, for cases that keep the IUT busy: long enough to be interrupted, or posted
+// again and again.
 #pragma once
 
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
 
-/// Work whose octets are all of a region; what its operation needs besides is the case's to set.
+/// Work on all octets of a region; the case sets the other members that its operation needs.
 [[nodiscard]] inline iut::PostWork work_on(const Region& region, const char* operation,
                                            iut::Handle endpoint = 0) {
   iut::PostWork work;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The outcome of one case, by the names that a case uses.
+// The outcome of one case, under the names that a case uses.
 #pragma once
 
 #include "suite/lower_tester/evidence.hpp"

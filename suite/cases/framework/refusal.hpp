@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which Terminates an error may be answered with: one table for all cases, so that none asks for
-// more than another.
+// The Terminates that may answer an error: one table for all cases, so that none demands more than
+// another.
 #pragma once
 
 #include <initializer_list>
@@ -19,17 +19,17 @@ namespace refusal {
 
 namespace cause = rnic::wire::cause;
 
-/// An MO beyond the buffer: the segment's end lies beyond it as well, and RFC 5041 section 7.1 gives
-/// no order of checks (docs/disputes.md D54). The code of its own says more.
+/// An MO beyond the buffer: the segment's end lies beyond it as well, and RFC 5041 section 7.1
+/// gives no order of checks (docs/disputes.md D54). Its own code says more.
 inline constexpr Refusal offset_beyond_buffer{{cause::ddp_untagged_invalid_offset},
                                               {cause::ddp_untagged_message_too_long}};
-/// An MSN that is none of those expected has no buffer either (D54).
+/// An MSN that is not expected has no buffer either (D54).
 inline constexpr Refusal msn_out_of_range{
     {cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_no_buffer}};
-/// An unknown queue has no buffer either (D54); the code of its own says more.
+/// An unknown queue has no buffer either (D54); its own code says more.
 inline constexpr Refusal unknown_queue{{cause::ddp_untagged_invalid_queue},
                                        {cause::ddp_untagged_no_buffer}};
-/// A range that wraps is out of bounds as well (D15).
+/// A range that wraps is also out of bounds (D15).
 inline constexpr Refusal tagged_wrap{{cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds}};
 inline constexpr Refusal read_wrap{{cause::rdmap_to_wrap, cause::rdmap_base_or_bounds}};
 /// An STag of another domain: RFC 5040 section 4.8 and RFC 5041 section 7.2 have a code for it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Whether an IUT that nothing configures speaks MPA revision 1 by nature, as a case may want it to.
+// Whether an IUT that cannot be configured uses MPA revision 1 by itself, as a case may need.
 #pragma once
 
 #include "suite/cases/framework/case.hpp"
@@ -8,12 +8,13 @@
 
 namespace suite::cases {
 
-/// What the PICS and the hello say of revision 2 (RFC 6581).
+/// What the PICS and the hello say about revision 2 (RFC 6581).
 enum class RevisionTwo : std::uint8_t { claimed, denied, unsaid };
 [[nodiscard]] RevisionTwo revision_two_of(const Environment& environment);
 
-/// Ends a case that wants revision 1 with *not applicable* where the IUT's frame is of a higher one, no
-/// PICS denies that, and the IUT cannot be configured: what it sends is then no fault.
+/// Ends a case that needs revision 1 with *not applicable* if the IUT's frame has a higher
+/// revision, no PICS denies that, and the IUT cannot be configured: then what it sends is not a
+/// fault.
 void need_wanted_revision(const lower_tester::Arrival& arrival, const Case& a_case,
                           const Environment& environment);
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A rule named in a case: checked by the compiler,
-// or left out where the case's first rule is meant.
+// A rule named in a case: checked by the compiler, or left out for the case's first rule.
 #pragma once
 
 #include "rules/rule_id.hpp"

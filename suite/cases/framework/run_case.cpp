@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Runs one case: whether it applies, configuring the IUT, the body, and all the evidence of it.
+// Runs one case: whether it applies, the configuration of the IUT, the body, and all its evidence.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace suite::cases {
 
 namespace {
 
-/// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
+/// Those of these kinds of RTR indication that the IUT supports: it does not support a kind that it
+/// refuses alone.
 std::vector<std::string> supported_kinds(CaseConsumer& iut, std::vector<std::string> kinds) {
   std::erase_if(kinds, [&](const std::string& kind) {
     iut::Configure alone;
@@ -31,7 +32,7 @@ bool is_configurable(const Consumer& iut) {
 void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) {
   if (environment.current_configuration == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
-  // What cannot be changed is not asked for: the case may run with the IUT's own configuration, or
+  // What cannot be changed is not configured: the case may run with the IUT's own configuration, or
   // why_not_applicable has reported it.
   if (!is_configurable(iut)) {
     environment.current_configuration = wanted;
@@ -48,7 +49,7 @@ void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) 
   environment.current_configuration.reset();
   iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
-    // A case that names no kinds takes those that there are.
+    // A case that names no kinds uses those that the IUT supports.
     command.rtr = supported_kinds(iut, wanted.rtr);
     reply = iut.configure(command, "configure what the IUT has of it");
   }
@@ -58,9 +59,9 @@ void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) 
   environment.current_configuration = wanted;
 }
 
-/// The IUT is asked for one thing more, its clean-up: an agent that has died of the case, or dies of
-/// what the case left behind, is this case's finding and not the next one's. What ends now is judged
-/// no more on the wire.
+/// The IUT must still do one thing, its clean-up: an agent that has crashed in the case, or crashes
+/// because of what the case left, is a finding of this case and not of the next one. What ends at
+/// this point is not judged on the wire.
 void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   body.finish_judging();
   context.on_fault = [](const SenderFault&) {};
@@ -73,8 +74,9 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   }
 }
 
-/// What came after something that does not work for this IUT at all says nothing of the case's matter,
-/// be it a pass or a failure, unless the case is about just that. What the judge found stands.
+/// An arrival that follows something that does not work in this IUT at all shows nothing about the
+/// subject of the case, whether it passes or fails, unless the case is about just that. What the
+/// judge found stands.
 void heed_controls(const Case& a_case, const Environment& environment,
                    const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
   struct Rest {
@@ -90,7 +92,7 @@ void heed_controls(const Case& a_case, const Environment& environment,
       return one.judgement == Judgement::fail && one.place.has_value() == found_by_judge;
     });
   };
-  // A death of the IUT's code fails no expectation.
+  // A crash of the IUT's code fails no expectation.
   const bool judged_by_case = outcome.verdict == Verdict::pass ||
                               (outcome.verdict == Verdict::fail && failed(false) && !failed(true));
   for (const Rest& rest : rests) {
@@ -122,14 +124,14 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     body->body();
   } catch (const CaseStop& stop) {
     keep_worse(end, body->judged(stop));
-    // What still comes may tell why: a fault of the sender is often seen whole only then.
+    // Later arrivals may show why: a fault of the sender is often complete only then.
     if (end->verdict == Verdict::fail)
       environment.loop.run_until(environment.loop.now() + environment.quiet_window,
                                  [] { return false; });
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
-  // An agent that gives no reply has had its time; the next case asks it again.
+  // An agent that gives no reply has had its time; the next case tries again.
   if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
   auto [verdict, reason, silence] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;

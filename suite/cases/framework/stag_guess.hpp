@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the STags that a peer has been given reveal of the next one (RFC 5042 section 6.1.1).
+// What the STags that a peer has been given reveal about the next one (RFC 5042 section 6.1.1).
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the body of a case, or a scenario, ends before its last line: with a verdict and one line that
-// says why.
+// How the body of a case, or a scenario, ends before its last line: with a verdict and one line
+// with the reason.
 #pragma once
 
 #include <optional>
@@ -14,9 +14,9 @@ namespace suite::cases {
 struct CaseStop {
   Verdict verdict = Verdict::error;
   std::string reason;
-  /// The IUT's API has refused a command that had to succeed.
+  /// The IUT's API has refused a command that must succeed.
   bool refused = false;
-  /// Nobody answered.
+  /// There was no answer.
   std::optional<Silence> silence{};
 };
 

@@ -11,7 +11,7 @@ namespace suite::cases {
 
 namespace {
 
-/// Of two verdicts, the one that the whole takes.
+/// The weight of a verdict: the whole takes the one with the greatest weight.
 int weight(Verdict verdict) {
   switch (verdict) {
     case Verdict::not_applicable:
@@ -42,8 +42,8 @@ void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
     ruling = {Verdict::not_applicable, rows.front().reason};
 }
 
-/// What the IUT got wrong before its upper tester fell silent stands: the silence may well follow from
-/// it.
+/// What the IUT got wrong before its upper tester stopped answering stands: the silence may well
+/// follow from it.
 void unhide(Ruling& ruling, std::span<const ExpectationRecord> made) {
   const auto failed = std::ranges::find(made, Judgement::fail, &ExpectationRecord::judgement);
   if (ruling.verdict != Verdict::error || !ruling.silence || failed == made.end()) return;

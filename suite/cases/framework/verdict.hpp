@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How a case's verdict is formed, and that of each of its rows: from how the body ended, from what
-// its expectations found, and from its rows.
+// How the verdict of a case, and of each of its rows, is formed: from how the body ended, from its
+// expectations, and from its rows.
 #pragma once
 
 #include <optional>
@@ -13,18 +13,18 @@
 
 namespace suite::cases {
 
-/// A verdict and the one line that says why, which is empty only for pass.
+/// A verdict and one line with the reason, which is empty only for pass.
 struct Ruling {
   Verdict verdict = Verdict::pass;
   std::string reason;
-  /// It comes of this.
+  /// The kind of silence that it results from.
   std::optional<Silence> silence{};
 };
 
-/// What an expectation counts for: in a strict run an advisory fails.
+/// The weight of an expectation: in a strict run an advisory fails.
 [[nodiscard]] Judgement weighed(Judgement judgement, bool strict);
 
-/// What the judge found wrong in what the IUT sent, as far as the verdict of a case depends on it.
+/// A finding of the judge about what the IUT sent, as far as the verdict of a case depends on it.
 struct FindingInputs {
   std::string_view rule;
   /// Rules that the same fault breaks.
@@ -36,22 +36,22 @@ struct FindingInputs {
 struct FindingRuling {
   /// Of the rules that the fault breaks: one that the case is about, if there is one.
   std::string_view rule;
-  /// A broken MUST fails a case that is about it. Of a case about something else it says nothing: it
-  /// is one fault of the IUT, however many cases it shows in.
+  /// A broken MUST fails a case that is about it. It does not change the verdict of another case:
+  /// it is one fault of the IUT, however many cases show it.
   Judgement judgement = Judgement::fail;
 };
-/// What a finding counts for in a case, live or of its capture.
+/// The weight of a finding in a case, live or from its capture.
 [[nodiscard]] FindingRuling rule_on_finding(const FindingInputs& inputs);
 
 /// The reason that a failed expectation gives.
 [[nodiscard]] std::string failure_text(const ExpectationRecord& made);
 
-/// Of all that ends a body, or casts doubt on it, the worst counts; of equals the first.
+/// Of everything that ends a body, or casts doubt on it, the worst counts; of equals the first.
 void keep_worse(std::optional<CaseStop>& end, CaseStop another);
 
 /// The ruling on `what` ("case", "row"): its end if it came before the last line, its rows, and all
-/// that it expected, where what the IUT sent wrongly is included. The worst of them counts; who
-/// expects nothing proves nothing, which is an error.
+/// its expectations, including the findings about what the IUT sent. The worst of them counts;
+/// without any expectation nothing is proved, which is an error.
 [[nodiscard]] Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
                                 std::span<const RowOutcome> rows,
                                 std::span<const ExpectationRecord> made);

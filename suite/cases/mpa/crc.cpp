@@ -8,8 +8,8 @@ namespace suite::cases {
 
 namespace {
 
-/// CRCs are in use unless neither side asks: where the tester has not, it takes the IUT's C
-/// (RFC 5044 section 7.1.1). That it asks is judged in mpa.startup_responder.
+/// CRCs are in use unless neither side asks for them: if the tester has not asked, the IUT's C
+/// decides (RFC 5044 section 7.1.1). mpa.startup_responder judges that the IUT asks.
 void need_crcs(Body& test, bool asked) {
   const auto& reply = test.peer.raw().received_frame();
   if (!asked && reply && !reply->frame().flags.crc())
@@ -88,7 +88,7 @@ CONFORMANCE_CASE(bad_crc_is_reported_as_such,
   const Arrival arrival =
       expect_unless_dropped(any_terminate() | torn_down(), "mpa.terminate.crc-error-detected");
   if (arrival.as<Nothing>() != nullptr) return;
-  // A close may be the ULP's (docs/disputes.md D7). A reset leaves no way for its Terminate.
+  // A close may be the ULP's (docs/disputes.md D7). After a reset no Terminate can be sent.
   advise_that(connection_reset().judge(arrival) != Judgement::pass,
               "the connection left to the ULP", arrival.text(),
               "mpa.close.mpa-keeps-tcp-after-error");
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(nothing_after_a_bad_crc_is_accepted,
   both.push_back(peer.prepare(rdma_write(region.stag, region.base + 1000, payload(100))).front());
   peer.send(both);
   watch();
-  // The octets of the bad FPDU itself are another rule's.
+  // The octets of the bad FPDU itself are judged under another rule.
   const Octets seen = part_of(iut.read_memory(region), 1000, 100);
   expect_that(seen == part_of(region.contents, 1000, 100), "memory of the second Write unchanged",
               rnic::wire::hex(seen, 16));
@@ -136,7 +136,7 @@ CONFORMANCE_CASE(each_octet_of_the_crc_is_checked, rules("mpa.crc.support-implem
                  in_both_roles, over_both_families) {
   for (const std::size_t octet : {0, 1, 2, 3}) {
     row(fmt::format("octet {} wrong", octet), [&] {
-      see_iut_send();  // with a right one
+      see_iut_send();  // with a correct CRC
       const Work receive = iut.post_receive(64);
       Fpdu fpdu = peer.prepare(send_message(payload(16))).front();
       fpdu.change_after_crc = [=](rnic::wire::MutableBytes all) {
@@ -156,7 +156,7 @@ CONFORMANCE_CASE(crc_that_the_peer_asks_for_is_checked_to_the_end,
     return mpa_reply_to(request).with_crc(true);
   };
   for (const int good : {0, 1, 20}) {
-    row(fmt::format("wrong behind {} good FPDUs", good), [&] {
+    row(fmt::format("wrong after {} good FPDUs", good), [&] {
       establish({.request = mpa_request().with_crc(true),
                  .reply = asking,
                  .opening = !iut_is_responder()});

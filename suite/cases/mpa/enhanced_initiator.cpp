@@ -11,14 +11,14 @@ namespace {
 constexpr std::uint16_t all_ones = 0x3FFF;
 const Configuration peer_to_peer_model{.peer_to_peer = true};
 
-/// The IUT's Request, which has to be enhanced for the case to go on.
+/// The IUT's Request; the case goes on only if it is enhanced.
 ReceivedFrame enhanced_request_of(Body& on, int ird = 4, int ord = 4) {
   const ReceivedFrame request = request_of(on, with_depths(ird, ord));
   if (!words_of(request)) on.stop(Verdict::not_applicable, "the IUT sends no enhanced Request");
   return request;
 }
 
-/// The accepting Reply, its words changed.
+/// The accepting Reply with changed words.
 StartupFrame accepting_with(const Body& on, const ReceivedFrame& request,
                             const std::function<void(Words&)>& change) {
   const StartupFrame reply = accepting(on, request);
@@ -60,7 +60,7 @@ constexpr RtrKind rtr_kinds[] = {{"send", &Words::rtr_send, Opcode::send},
                                  {"write", &Words::rtr_write, Opcode::rdma_write},
                                  {"read", &Words::rtr_read, Opcode::read_request}};
 
-/// The Reply that takes only this kind; the row is not applicable where it was not offered.
+/// The Reply that states only this kind; the row is not applicable if the IUT did not offer it.
 StartupFrame taking_only(const Body& on, const ReceivedFrame& request, const RtrKind& kind) {
   if (!(*words_of(request).*kind.flag))
     on.stop(Verdict::not_applicable, "the IUT does not offer this RTR kind");
@@ -162,9 +162,9 @@ CONFORMANCE_CASE(consumer_learns_the_responders_depths,
   peer.raw().send(accepting_with_depths(*this, request, 3, 2));
   const auto event = iut.take<iut::EstablishedEvent>(context().deadline);
   if (!event) stop(Verdict::inconclusive, "no established event; " + iut.untaken());
-  advise_that(event->ird && event->ord, "the depths with the connection", "none shown");
+  advise_that(event->ird && event->ord, "the depths with the connection", "none reported");
   if (!event->ird || !event->ord) return;
-  // From the consumer's side: the peer's ORD as the IRD that it needs.
+  // As the consumer sees them: the peer's ORD is the IRD that it needs.
   expect_that(*event->ird == 2 && *event->ord == 3, "IRD 2 and ORD 3",
               fmt::format("IRD {} and ORD {}", *event->ird, *event->ord));
 }
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
                  needs(capability::enhanced_startup), as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   const std::uint16_t ird = words_of(request)->ird;
-  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not say its IRD");
+  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not state its IRD");
   peer.raw().send(accepting_with_depths(*this, request, 4, ird));
   expect(iut, established());
   expect_to_speak(*this);
@@ -224,7 +224,7 @@ CONFORMANCE_CASE(reply_ord_of_all_ones_is_no_depth,
                  needs(capability::enhanced_startup), as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 2, 2);
   peer.raw().send(accepting_with_depths(*this, request, 2, all_ones));
-  expect(iut, established());  // and no Terminate over too small an IRD
+  expect(iut, established());  // and no Terminate about too small an IRD
   expect_to_speak(*this);
 }
 
@@ -235,9 +235,9 @@ CONFORMANCE_CASE(consumer_learns_the_depths_of_a_rejection,
   peer.raw().send(accepting_with_depths(*this, request, 3, 2).with_reject());
   const iut::Event event = expect(iut, rejected());
   const auto& seen = std::get<iut::RejectedEvent>(event);
-  advise_that(seen.ird && seen.ord, "the depths with the rejection", "none shown");
+  advise_that(seen.ird && seen.ord, "the depths with the rejection", "none reported");
   if (!seen.ird || !seen.ord) return;
-  // From the consumer's side: the peer's ORD as the IRD that it needs.
+  // As the consumer sees them: the peer's ORD is the IRD that it needs.
   expect_that(*seen.ird == 2 && *seen.ord == 3, "IRD 2 and ORD 3",
               fmt::format("IRD {} and ORD {}", *seen.ird, *seen.ord));
 }
@@ -248,7 +248,7 @@ CONFORMANCE_CASE(reads_immediately_after_the_rtr_are_served,
                  configured(peer_to_peer_model)) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   const std::uint16_t ird = words_of(request)->ird;
-  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not say its IRD");
+  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not state its IRD");
   peer.raw().send(accepting_with_depths(*this, request, 4, ird));
   const Arrival rtr = expect(peer.raw(), any_message());
   answer_rtr(*this, *rtr.as<Message>());
@@ -265,7 +265,7 @@ CONFORMANCE_CASE(insufficient_ird_is_reported_by_a_terminate,
   const auto& limits = environment().iut.hello().limits;
   const auto limit = limits.find("max_ird");
   if (limit == limits.end() || limit->second >= enormous)
-    stop(Verdict::not_applicable, "nothing is known of what exceeds the IUT's IRD");
+    stop(Verdict::not_applicable, "it is not known what exceeds the IUT's IRD");
   peer.raw().send(accepting_with_depths(*this, request, 1, enormous));
   const Arrival end = expect(peer.raw(), any_terminate() | advisory(torn_down()));
   if (!end.is_end()) {
@@ -304,14 +304,14 @@ CONFORMANCE_CASE(reads_continue_after_an_rtr_that_is_a_read,
                  rules("rdmap.resources.outbound-limit-kept"), needs(capability::enhanced_startup),
                  as_initiator, configured(peer_to_peer_model)) {
   const ReceivedFrame request = enhanced_request_of(*this);
-  static_cast<void>(taking_only(*this, request, rtr_kinds[2]));  // it has to be offered
+  static_cast<void>(taking_only(*this, request, rtr_kinds[2]));  // the IUT must offer it
   peer.raw().send(accepting_with(*this, request, [](Words& words) {
     words.rtr_send = words.rtr_write = false;
     words.ird = 1;
   }));
   const Arrival rtr = expect(peer.raw(), message(Opcode::read_request));
-  // Our IRD of one is taken up by the RTR. Some tell their consumer of the connection only when it
-  // has been answered.
+  // The RTR takes up our IRD of one. Some IUTs report the connection to their consumer only after
+  // the RTR has been answered.
   const auto deadline = context().loop.now() + environment().quiet_window;
   const bool up = iut.take(established().matches, deadline).has_value();
   std::optional<Work> early;
@@ -426,7 +426,7 @@ CONFORMANCE_CASE(client_server_reply_to_a_peer_to_peer_request_brings_no_rtr,
         words.peer_to_peer = false;
         words.rtr_send = words.rtr_write = words.rtr_read = kinds;
       }));
-      // Whether the Initiator goes on is left open (docs/disputes.md D63).
+      // Whether the Initiator continues is left open (docs/disputes.md D63).
       const Expected given_up = terminate({cause::mpa_no_rtr, cause::mpa_local_catastrophic});
       const Arrival answer = expect(peer.raw(), given_up | torn_down() | silence());
       if (answer.as<Nothing>() == nullptr) return;
@@ -470,7 +470,7 @@ CONFORMANCE_CASE(close_by_an_unenhanced_responder_is_reported,
                  needs(capability::enhanced_startup), as_initiator) {
   static_cast<void>(enhanced_request_of(*this));
   stop_listening();   // it may try again without the enhancement
-  peer.half_close();  // as one that knows revision 1 only
+  peer.half_close();  // as an implementation of revision 1 only does
   expect(iut, connect_failed() | rejected());
 }
 

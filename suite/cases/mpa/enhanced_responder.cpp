@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint16_t all_ones = 0x3FFF;
 
-/// An ORD that an Initiator of this IRD can live with. All ones in answer to a number leave it to the
-/// consumers, which RFC 6581 section 9.1 neither grants nor forbids (docs/disputes.md D59).
+/// An ORD that an Initiator with this IRD can use. All ones in answer to a number leave the depth
+/// to the consumers, which RFC 6581 section 9.1 neither permits nor forbids (docs/disputes.md D59).
 Expected reply_ord_within(std::uint16_t ird) {
   return reply_words(fmt::format("ORD of at most {}", ird),
                      [=](const Words& words) { return words.ord <= ird; }) |
@@ -32,13 +32,13 @@ Octets octets_after_reply(Body& on) {
   return part_of(all, reply, all.size() - reply);
 }
 
-/// Accepts with more ORD than the Initiator's IRD allows, which an API may refuse.
+/// Accepts with a larger ORD than the Initiator's IRD allows, which an API may refuse.
 void accept_wanting(Body& on, int ird, int ord) {
   const iut::Accept command{asked(on).request, on.iut.endpoint(), with_depths(ird, ord)};
   if (std::string beyond = beyond_limits(command, on.iut.limits()); !beyond.empty())
     on.stop(Verdict::not_applicable, std::move(beyond));
   if (on.iut.try_call(command, fmt::format("accept with ORD {}", ord)).outcome != iut::Outcome::ok)
-    on.stop(Verdict::not_applicable, "the API takes no ORD above the Initiator's IRD");
+    on.stop(Verdict::not_applicable, "the API accepts no ORD above the Initiator's IRD");
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(plain_request_gets_a_plain_reply,
   });
   row("revision 2", [&] {
     if (!iut.can(capability::enhanced_startup))
-      stop(Verdict::not_applicable, "the IUT knows revision 1 only");
+      stop(Verdict::not_applicable, "the IUT implements revision 1 only");
     ask(*this, mpa_request().with_revision(2));
     expect(peer.raw(), plain);
   });
@@ -97,7 +97,7 @@ CONFORMANCE_CASE(request_without_room_for_enhanced_data_is_refused,
   for (const std::size_t length : {0, 1, 2, 3}) {
     row(fmt::format("PD_Length {}", length), [&] {
       send_request(*this, request.with_private_data(payload(length)));
-      // That the connection has to end is derived (D61): one that hands it to its consumer is told.
+      // That the connection must end is derived (D61): passing it to the consumer is an advisory.
       if (!expect(peer.raw(), torn_down() | advisory(silence())).is_end()) return;
       expect_none(connect_request());
     });
@@ -151,9 +151,9 @@ CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
                  needs(capability::enhanced_startup)) {
   send_request(*this, enhanced_request(with_depths_of(client_server, 3, 5)));
   const iut::ConnectRequestEvent event = asked(*this);
-  advise_that(event.ird && event.ord, "the depths with the request", "none shown");
+  advise_that(event.ird && event.ord, "the depths with the request", "none reported");
   if (!event.ird || !event.ord) return;
-  // The API shows them from the consumer's side: the peer's ORD as the IRD that it needs.
+  // The API reports them as the consumer sees them: the peer's ORD is the IRD that it needs.
   expect_that(*event.ird == 5 && *event.ord == 3, "IRD 5 and ORD 3",
               fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
 }
@@ -163,14 +163,14 @@ CONFORMANCE_CASE(reply_ord_is_at_most_the_initiators_ird,
                  needs(capability::enhanced_startup)) {
   for (const std::uint16_t ird : std::initializer_list<std::uint16_t>{0, 1, 3}) {
     const Expected fits = reply_ord_within(ird);
-    row(fmt::format("IRD {}, the consumer content", ird), [&] {
+    row(fmt::format("IRD {}, which the consumer accepts", ird), [&] {
       ask(*this, enhanced_request(with_depths_of(client_server, ird, 4)), with_depths(4, ird));
       expect(peer.raw(), fits);
     });
     row(fmt::format("IRD {}, the consumer wants 4", ird), [&] {
       send_request(*this, enhanced_request(with_depths_of(client_server, ird, 4)));
       accept_wanting(*this, 4, 4);
-      // It may reject, and then say what it needs.
+      // It may reject, and state what it needs.
       expect(peer.raw(), fits | rejecting_reply() | torn_down());
     });
   }
@@ -202,7 +202,7 @@ CONFORMANCE_CASE(responder_sends_no_read_to_an_initiator_with_ird_zero,
   read.operation = operation::read;
   read.pieces = {{sink.handle, 0, 8}};
   read.remote_stag = 0x1234;
-  // It may be refused, fail, or wait for good.
+  // It may be refused, fail, or never complete.
   static_cast<void>(iut.try_call(read, "post a Read that the peer has no room for"));
   const std::size_t reads = reads_coming(*this).size();
   expect_that(reads == 0, "no Read Request", fmt::format("{}", reads));
@@ -238,8 +238,8 @@ CONFORMANCE_CASE(ord_of_all_ones_leaves_the_responders_ird,
                                   .source_stag = readable.stag,
                                   .source_offset = readable.base}));
   peer.send_together(reads);
-  // A fast IUT may have answered one before the next comes, and it may have more room than it
-  // says: four at once are a hint that 0x3fff was taken for a depth, no proof.
+  // A fast IUT may have answered one before the next arrives, and it may serve more than it states:
+  // four at once suggest that 0x3fff was used as a depth, but do not prove it.
   int served = 0;
   while (served < 4) {
     const Arrival arrival = peer.raw().next(context().deadline);
@@ -280,7 +280,7 @@ CONFORMANCE_CASE(unusual_depths_are_harmless, rules("mpa.enhanced.input-values-c
   for (const auto& [name, words] : rows) {
     row(name, [&, &words = words] {
       send_request(*this, enhanced_request(words));
-      // It may be refused, without the consumer or by it; it may not stay without an answer.
+      // The API or the consumer may refuse it; it may not be left without an answer.
       const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
       if (event) iut.reject(event->request);
       expect(peer.raw(), (event ? rejecting_reply() | torn_down() : torn_down()));
@@ -295,7 +295,7 @@ CONFORMANCE_CASE(responder_respects_the_ord_that_it_states,
                  needs(capability::enhanced_startup)) {
   const auto words = words_of(reply_to(*this, enhanced_request(client_server), with_depths(4, 2)));
   if (!words) stop(Verdict::inconclusive, "a Reply without an ORD");
-  // All ones state no number to keep to (docs/disputes.md D59).
+  // All ones state no limit (docs/disputes.md D59).
   advise_that(words->ord != all_ones, "an ORD", "0x3FFF");
   if (words->ord == all_ones) return;
   let_responder_send(*this);
@@ -311,7 +311,7 @@ CONFORMANCE_CASE(rejection_over_a_small_ird_has_no_other_code,
   iut.reject(asked(*this).request);
   expect(peer.raw(), rejecting_reply());
   expect(peer.raw(), torn_down() | silence());
-  // Section 9.1 asks for a Terminate that nobody can send outside of MPA (docs/disputes.md D5).
+  // Section 9.1 asks for a Terminate, which cannot be sent outside of MPA (docs/disputes.md D5).
   const Octets more = octets_after_reply(*this);
   constexpr std::size_t cause_at = 2 + wire::untagged_header_size;
   const bool code_six = more.size() > cause_at + 1 && more[cause_at] == std::byte{0x20} &&
@@ -332,7 +332,7 @@ CONFORMANCE_CASE(large_depths_do_not_change_the_flags,
                   "a flag set", "mpa.enhanced.flag-a-zero-echoed");
       expect_that(words->ord <= depth || words->ord == all_ones,
                   "an ORD of at most the Initiator's IRD", fmt::format("ORD {}", words->ord));
-      // Taken for negative it would leave nothing to the consumer, who asked for two.
+      // Read as a negative number it would leave nothing to the consumer, which asked for two.
       advise_that(words->ord > 0, "an ORD of at least 1", "ORD 0");
     });
   }

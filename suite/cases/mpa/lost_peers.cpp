@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5044 sections 7.1, 7.2 and 8: peers that go away at any state of a connection, stay half open,
-// or are wrong next to others.
+// RFC 5044 sections 7.1, 7.2 and 8: peers that disappear in any state of a connection, that stay
+// half open, or that err while others do not.
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -11,7 +11,7 @@ namespace {
 
 enum class ConsumerKnows : std::uint8_t { nothing, of_request, of_connection };
 
-/// A state in which the peer may go away, and what the IUT's consumer knows then.
+/// A state in which the peer may disappear, and what the IUT's consumer knows by then.
 struct Moment {
   const char* name;
   ConsumerKnows knows;
@@ -32,8 +32,8 @@ std::vector<Moment> moments_of_responder(const Consumer& iut) {
        }},
       {"before the consumer decides", ConsumerKnows::of_request,
        [](Body& on) { send_request(on, mpa_request()); }},
-      {"behind the Reply", ConsumerKnows::of_connection, [](Body& on) { on.establish(); }},
-      {"behind the first FPDU", ConsumerKnows::of_connection,
+      {"after the Reply", ConsumerKnows::of_connection, [](Body& on) { on.establish(); }},
+      {"after the first FPDU", ConsumerKnows::of_connection,
        [](Body& on) { on.expect_still_working(); }},
   };
   if (iut.can(capability::enhanced_startup) && iut.can(capability::peer_to_peer)) {
@@ -47,21 +47,22 @@ std::vector<Moment> moments_of_responder(const Consumer& iut) {
 std::vector<Moment> moments_of_initiator() {
   return {
       {"before the Request", ConsumerKnows::of_connection, [](Body& on) { on.let_iut_connect(); }},
-      {"behind the Request", ConsumerKnows::of_connection,
+      {"after the Request", ConsumerKnows::of_connection,
        [](Body& on) { static_cast<void>(request_of(on)); }},
       {"within the Reply", ConsumerKnows::of_connection,
        [](Body& on) { send_half(on, accepting(on, request_of(on))); }},
-      {"behind the Reply", ConsumerKnows::of_connection,
+      {"after the Reply", ConsumerKnows::of_connection,
        [](Body& on) { on.peer.raw().send(accepting(on, request_of(on))); }},
-      {"behind its first FPDU", ConsumerKnows::of_connection,
+      {"after its first FPDU", ConsumerKnows::of_connection,
        [](Body& on) { on.expect_still_working(); }},
   };
 }
 
-/// What the consumer learns of the end of a connection, however far that had come.
+/// What the consumer learns about the end of a connection, in whatever state the connection was.
 ExpectedEvent told_of_the_end() { return connect_failed() | rejected() | disconnected(); }
 
-/// A connection request whose peer has gone: the consumer may be too late, or learns it afterwards.
+/// A connection request whose peer has gone: the consumer may be too late, or learns of it
+/// afterwards.
 std::optional<iut::Event> answer_to_one_gone(Body& on, const iut::ConnectRequestEvent& request) {
   on.watch(on.peer.raw());  // the end has arrived by now
   const iut::Accept command{request.request, on.iut.endpoint(), with_depths(1, 1)};
@@ -71,8 +72,8 @@ std::optional<iut::Event> answer_to_one_gone(Body& on, const iut::ConnectRequest
   return on.iut.take(told_of_the_end().matches, on.context().deadline);
 }
 
-/// The peer goes away in each state: the consumer is told, where it knew of the connection, and the
-/// next connection works.
+/// The peer disappears in each state: the consumer learns of it if it knew of the connection, and
+/// the next connection works.
 void leave_in_each_state(Body& on, const std::function<void()>& leave,
                          const std::function<void(const std::optional<iut::Event>&)>& judge,
                          const RuleRef& goes_on) {
@@ -97,7 +98,7 @@ void leave_in_each_state(Body& on, const std::function<void()>& leave,
 CONFORMANCE_CASE(reset_in_any_state_is_noticed, rules("mpa.terminate.tcp-loss-detected"),
                  in_both_roles, over_both_families) {
   const auto judge = [&](const std::optional<iut::Event>& event) {
-    expect_that(event.has_value(), "the consumer told that the connection is gone",
+    expect_that(event.has_value(), "a report to the consumer that the connection is gone",
                 event ? describe(*event) : "no event");
   };
   leave_in_each_state(*this, [&] { peer.reset(); }, judge, "mpa.terminate.tcp-loss-detected");
@@ -106,7 +107,7 @@ CONFORMANCE_CASE(reset_in_any_state_is_noticed, rules("mpa.terminate.tcp-loss-de
 CONFORMANCE_CASE(close_in_any_state_is_noticed, rules("mpa.close.graceful-close-indicated"),
                  in_both_roles, over_both_families) {
   const auto judge = [&](const std::optional<iut::Event>& event) {
-    advise_that(event.has_value(), "the consumer told that the connection has ended",
+    advise_that(event.has_value(), "a report to the consumer that the connection has ended",
                 event ? describe(*event) : "no event");
   };
   leave_in_each_state(
@@ -123,15 +124,16 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_delay_others,
     if (const auto up = slow.back()->connect(iut_address()); !up)
       stop(Verdict::inconclusive, up.error());
   }
-  // Who comes up behind them shows that they were accepted. What goes wrong with octets that come
-  // while a connection is being accepted is request_in_pieces_is_put_together's to find.
+  // A later connection that comes up shows that the half-open ones were accepted. Faults with
+  // octets that arrive while a connection is being accepted are found by
+  // request_in_pieces_is_put_together.
   establish(another_peer(), {.endpoint = iut.create_endpoint(),
                              .judged_by = "mpa.startup.acceptable-request-accepted"});
   for (std::size_t i = 0; i < half_open; ++i)
     slow[i]->send_octets(wire::Bytes(request).first(2 * i));
   establish({.judged_by = "mpa.startup.acceptable-request-accepted"});
   expect_still_working();
-  // A slow one is no wrong one: it comes up as soon as the rest is there.
+  // A slow Request is not a wrong one: the connection comes up as soon as the rest arrives.
   slow.back()->send_rest(mpa_request(), 2 * (half_open - 1));
   const auto asked_late = std::get<iut::ConnectRequestEvent>(expect(iut, connect_request()));
   iut.accept(asked_late.request, iut.create_endpoint(), with_depths(1, 1));
@@ -148,8 +150,8 @@ CONFORMANCE_CASE(malformed_request_does_not_disturb_waiting_connections,
   wrong.send(mpa_request().with_key("MPA ID Rep Frame"));
   expect(wrong, torn_down());
   const iut::Accept command{waiting.request, iut.endpoint(), with_depths(1, 1)};
-  const iut::Reply reply = iut.try_call(command, "accept the one that waited");
-  expect_that(reply.outcome == iut::Outcome::ok, "the Request that waited accepted", reply.error);
+  const iut::Reply reply = iut.try_call(command, "accept the waiting Request");
+  expect_that(reply.outcome == iut::Outcome::ok, "the waiting Request accepted", reply.error);
   expect(peer.raw(), accepting_reply(), "mpa.startup.acceptable-request-accepted");
   expect_still_working();
 }

@@ -14,8 +14,8 @@ namespace suite::cases {
 
 namespace {
 
-// A Send of so many octets makes an FPDU of 508: with the Marker before it, it fills the 512 octets
-// up to the next Marker.
+// A Send of this many octets makes an FPDU of 508: with the Marker before it, it fills the 512
+// octets up to the next Marker.
 constexpr std::size_t up_to_the_marker = 484;
 
 // The connection on which the tester asks for Markers, and the IUT may send.
@@ -28,15 +28,15 @@ void ask_for_markers(Body& test, RuleRef judged_by = {}) {
   test.let_iut_send();
 }
 
-// The IUT sends this, and it arrives. What is wrong in a Marker is found as it arrives, and told
-// under the Marker's rule.
+// The IUT sends this, and it arrives. A wrong Marker is found as it arrives, and reported under the
+// rule of the Marker.
 void expect_send_of(Body& test, std::size_t size, RuleRef rule) {
   const Work work = test.iut.post_send(payload(size));
   test.expect(test.peer, message(Opcode::send, payload(size)), rule);
 }
 
-// A Write that fills the region and whose first Marker that is not at its beginning (or a later one)
-// is changed before its CRC is computed.
+// A Write that fills the region, with its first Marker that is not at its beginning (or a later
+// one) changed before its CRC is computed.
 Fpdu write_with_marker(Body& test, const Region& region, std::size_t octet, std::uint8_t bits,
                        std::size_t later = 0) {
   Fpdu fpdu =
@@ -50,8 +50,9 @@ Fpdu write_with_marker(Body& test, const Region& region, std::size_t octet, std:
   return fpdu;
 }
 
-// Octets of user data that an FPDU of `overhead` others needs to end, with the Markers in it, `place`
-// octets behind a Marker. It cannot end right behind one: that Marker belongs to the next FPDU.
+// The octets of user data that an FPDU with `overhead` other octets needs to end, with its Markers,
+// `place` octets after a Marker. It cannot end right after one: that Marker belongs to the next
+// FPDU.
 std::size_t data_up_to(std::uint64_t position, std::size_t place, std::size_t overhead) {
   std::size_t data = 0;
   while ((position + rnic::wire::length_with_markers(position, overhead + data)) %
@@ -88,7 +89,7 @@ CONFORMANCE_CASE(full_fpdus_are_sent_at_every_offset_between_markers,
     sent(full);
   }
   if (places.size() < rnic::wire::marker_interval / 4 - 1)
-    stop(Verdict::inconclusive, "the IUT cuts its messages otherwise");
+    stop(Verdict::inconclusive, "the IUT segments its messages in another way");
 }
 
 CONFORMANCE_CASE(markers_are_sent_to_a_peer_that_asks,
@@ -194,10 +195,11 @@ CONFORMANCE_CASE(marker_between_received_fpdus_is_removed,
     peer.send(rdma_write(region.stag, region.base, data));
   }
   const Octets last = payload(16, 9);
-  peer.send(rdma_write(region.stag, region.base + 1000, last));  // behind the fourth such Marker
+  peer.send(rdma_write(region.stag, region.base + 1000, last));  // after the fourth such Marker
   expect_still_working();
   const Octets seen = iut.read_memory(region);
-  expect_that(part_of(seen, 1000, last.size()) == last, "all Writes placed", "not the last one");
+  expect_that(part_of(seen, 1000, last.size()) == last, "all Writes placed",
+              "the last one not placed");
 }
 
 CONFORMANCE_CASE(crc_without_the_marker_before_its_fpdu_is_wrong,
@@ -249,7 +251,7 @@ CONFORMANCE_CASE(fpdu_with_a_wrong_marker_is_not_delivered,
   peer.ready();
   peer.send(write_with_marker(*this, region, 3, 0x08));
   watch();
-  // A receiver of a stream in order need not look at Markers (RFC 5044 sections 5.2 and 8).
+  // A receiver of a stream in order need not check Markers (RFC 5044 sections 5.2 and 8).
   advise_that(iut.read_memory(region) == region.contents, "nothing placed", "the FPDU placed");
 }
 
@@ -267,7 +269,7 @@ CONFORMANCE_CASE(wrong_marker_is_reported_as_such, rules("mpa.terminate.marker-m
   expect_still_working();  // a Responder may send a Terminate only after a valid FPDU
   const Region region = iut.register_memory(1000, access::remote_write);
   peer.send(write_with_marker(*this, region, 3, 0x08));
-  // Markers need not be looked at, and a silent drop is lawful too (docs/disputes.md D8).
+  // Markers need not be checked, and a silent drop is lawful as well (docs/disputes.md D8).
   expect(peer, terminate(cause::mpa_marker) | silence());
 }
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::size_t enhanced_data_size = 4;
 
-/// Octets of every kind: what the ULP put in is no matter of MPA's.
+/// Octets of every value: MPA does not interpret what the ULP puts in.
 Octets private_data(std::size_t length) { return payload(length, 0); }
 
-/// Whether an event shows the Private Data: cut where the API has no more room for it, and with
-/// zeros after it where the API's own field has a fixed length.
+/// Whether an event reports the Private Data: cut off where the API has no room for more, and
+/// followed by zeros where the API's own field has a fixed length.
 bool shows(const Octets& octets, const Octets& sent, std::size_t limit) {
   if (octets.size() < sent.size()) return sent.size() > limit;
   const auto rest = std::span(octets).subspan(sent.size());
@@ -24,7 +24,7 @@ bool shows(const Octets& octets, const Octets& sent, std::size_t limit) {
          std::ranges::all_of(rest, [](std::byte octet) { return octet == std::byte{0}; });
 }
 
-/// Octets of the ULP's that a Reply has room for.
+/// The octets of the ULP that a Reply has room for.
 std::size_t room_for_ulp(const ReceivedFrame& request) {
   return 512 - (words_of(request) ? enhanced_data_size : 0);
 }
@@ -74,8 +74,8 @@ CONFORMANCE_CASE(private_data_of_the_request_reaches_the_consumer,
       const Octets seen = asked(*this).private_data;
       const std::string actual = fmt::format("{} octets", seen.size());
       if (length > 256)
-        expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
-                    "mpa.private-data.buffer-large-enough");
+        expect_that(shows(seen, data, limit), "all that arrived, or what the API has room for",
+                    actual, "mpa.private-data.buffer-large-enough");
       advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
     });
   }
@@ -96,8 +96,8 @@ CONFORMANCE_CASE(private_data_of_the_reply_reaches_the_consumer,
       const Octets seen = std::get<iut::EstablishedEvent>(event).private_data;
       const std::string actual = fmt::format("{} octets", seen.size());
       if (length > 256)
-        expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
-                    "mpa.private-data.buffer-large-enough");
+        expect_that(shows(seen, data, limit), "all that arrived, or what the API has room for",
+                    actual, "mpa.private-data.buffer-large-enough");
       advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
     });
   }
@@ -149,7 +149,7 @@ CONFORMANCE_CASE(request_with_more_than_512_octets_is_refused,
                  rules("mpa.private-data.oversize-closes")) {
   for (const std::size_t length : {513, 516, 1024, 65535}) {
     row(fmt::format("{} octets", length), [&] {
-      // An IUT need not read on once it has seen PD_Length.
+      // An IUT need not read on after PD_Length.
       send_request(*this, mpa_request()
                               .with_private_data(private_data(std::min<std::size_t>(length, 1024)))
                               .with_pd_length(static_cast<std::uint16_t>(length)));
@@ -187,7 +187,7 @@ CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
                                    [&](const wire::MpaFrame& frame) {
                                      return std::ranges::equal(frame.ulp_private_data(), data);
                                    }));
-      // What would be too much or too little is seen in what follows.
+      // Octets too many or too few show in what follows.
       if (iut_is_responder()) expect_still_working();
     });
   }

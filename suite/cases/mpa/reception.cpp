@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5044 sections 5.1, 5.2 and 6: how a receiver finds FPDUs, and when it hands them on.
+// RFC 5044 sections 5.1, 5.2 and 6: how a receiver finds FPDUs, and when it passes them on.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -18,7 +18,7 @@ void change_by(std::byte& octet, int difference) {
 
 CONFORMANCE_CASE(header_is_cut_at_every_octet, rules("mpa.receive.works-without-alignment"),
                  in_both_roles) {
-  // FPDU after FPDU in one stream, each cut one octet later than the one before.
+  // Consecutive FPDUs in one stream, each cut one octet later than the one before.
   const auto cut_later_and_later = [&](const std::vector<Fpdu>& fpdus, std::size_t size) {
     std::vector<std::size_t> cuts;
     for (std::size_t i = 0; i < fpdus.size(); ++i) cuts.push_back(i * size + i + 1);
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(header_is_cut_at_every_octet, rules("mpa.receive.works-without-
 
 CONFORMANCE_CASE(fpdus_of_every_remainder_follow_one_another,
                  rules("mpa.receive.boundaries-by-length-field"), in_both_roles) {
-  // Each length mod 4 behind each other one, all in one TCP segment.
+  // Each length mod 4 after each other one, all in one TCP segment.
   std::vector<Outgoing> messages;
   std::vector<Work> receives;
   for (std::size_t first = 0; first < 4; ++first) {
@@ -79,7 +79,7 @@ CONFORMANCE_CASE(fpdus_of_every_kind_arrive_at_once,
                       rdma_write(region.stag, region.base, {}),
                       read_of(region.stag, region.base + 100, 16), send_message({}),
                       rdma_write(region.stag, region.base + 50, payload(1, 5))});
-  // Nothing more comes: what was held back would stay so.
+  // Nothing more arrives: an FPDU that is held back stays held back.
   expect(first, completes().with_length(3), "mpa.receive.gap-closing-indicated");
   expect(second, completes().with_length(0), "mpa.receive.gap-closing-indicated");
   expect(peer, message(Opcode::read_response, part_of(payload(256), 100, 16)));
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(payload_that_looks_like_an_fpdu_stays_payload,
   Octets data = payload(before);
   data.insert(data.end(), inner.begin(), inner.end());
   data.resize(data.size() + 8);
-  // The segment in the middle is an FPDU for whoever trusts in segments.
+  // The segment in the middle looks like an FPDU to a receiver that relies on segments.
   peer.send(rdma_write(target.stag, target.base, data),
             Cut::at({header + before, header + before + inner.size()}));
   expect(target, holds(data));
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(no_fpdu_is_guessed_after_an_invalid_one,
           peer.prepare(rdma_write(region.stag, region.base + 200 * i, payload(64))).front());
     peer.send(all);
     watch();
-    // The octets of the invalid FPDU itself are another rule's.
+    // The octets of the invalid FPDU itself are judged under another rule.
     const Octets seen = part_of(iut.read_memory(region), 200, 3800);
     expect_that(seen == part_of(region.contents, 200, 3800), "memory of the later Writes unchanged",
                 "memory changed");

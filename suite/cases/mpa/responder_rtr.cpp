@@ -8,7 +8,7 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 
 namespace {
 
-/// The one RTR indication of the three that is offered, and how it is made.
+/// One of the three RTR indications, and how it is offered and made.
 struct RtrKind {
   const char* name;
   bool Words::* flag;
@@ -27,8 +27,8 @@ Words offering(const RtrKind& kind) {
   return words;
 }
 
-/// Goes on as the Reply asks, so that a case that looks at the Reply alone leaves a connection that
-/// has come up. What the IUT makes of it is for other cases.
+/// Continues as the Reply asks, so that a case about the Reply alone leaves a connection that has
+/// come up. Other cases judge what the IUT does with it.
 void go_on_after(Body& on, const Words& reply) {
   const auto kind =
       std::ranges::find_if(rtr_kinds(), [&](const RtrKind& one) { return reply.*one.flag; });
@@ -37,12 +37,12 @@ void go_on_after(Body& on, const Words& reply) {
   static_cast<void>(on.iut.take(established().matches, on.context().deadline));
 }
 
-/// The kind that the Reply to a Request for it names; otherwise nothing is said of the IUT.
+/// The kind is in the Reply to a Request that offers it; otherwise nothing is judged.
 void need_kind(Body& on, const RtrKind& kind, const std::optional<Words>& reply) {
   if (reply && *reply.*kind.flag) return;
   if (reply) go_on_after(on, *reply);
   on.stop(Verdict::not_applicable,
-          fmt::format("the IUT takes no {} for an RTR indication", kind.name));
+          fmt::format("the IUT does not accept a {} as RTR indication", kind.name));
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ CONFORMANCE_CASE(rejection_states_the_rtr_kinds_too,
   iut.reject(asked(*this).request);
   const Arrival rejection = expect(other, rejecting_reply(), "mpa.startup.reply-r-tells-rejection");
   const auto words = words_of(*rejection.as<ReceivedFrame>());
-  // RFC 6581 9.2 speaks of any Reply, and of what the Responder supports.
+  // RFC 6581 9.2 is about any Reply, and about what the Responder supports.
   expect_that(words && words->peer_to_peer, "A set", rejection.text(),
               "mpa.enhanced.flag-a-echoed");
   advise_that(words->rtr_send == supported.rtr_send && words->rtr_write == supported.rtr_write &&
@@ -111,7 +111,7 @@ CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
   const bool any = words && any_rtr_flag(*words);
-  // The MUST is for those that support more than one kind.
+  // The MUST binds those that support more than one kind.
   if (iut.can(capability::configure_rtr))
     expect_that(any, "B, C or D set", "none of them set");
   else
@@ -152,13 +152,13 @@ CONFORMANCE_CASE(responder_accepts_an_rtr_indication,
       expect_still_working();
     });
   }
-  expect_that(agreed > 0, "at least one of the three kinds agreed to", "none");
+  expect_that(agreed > 0, "at least one of the three kinds accepted", "none");
 }
 
 CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
                  rules("mpa.enhanced.responder-supports-one-rtr-kind"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  // It transfers nothing, so that no STag is looked at (RFC 5041 section 5.2, RFC 5040 section 5.2).
+  // It transfers nothing, so its STag is not checked (RFC 5041 section 5.2, RFC 5040 section 5.2).
   const std::pair<std::size_t, Outgoing> kinds[] = {{1, rdma_write(0, 0, {})},
                                                     {2, read_request({})}};
   for (const auto& [number, indication] : kinds) {
@@ -210,7 +210,7 @@ CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
                           .length = 1,
                           .source_stag = target.stag,
                           .source_offset = target.base}));
-  // The RFC binds the Initiator and leaves open what the Responder does.
+  // The RFC binds the Initiator and leaves the Responder's reaction open.
   const Arrival answer = peer.raw().next(context().deadline);
   advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
               answer.text());

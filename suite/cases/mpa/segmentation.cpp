@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5044 sections 3, 4.5 and 5.1: how long the ULPDUs are that a long message is cut into.
+// RFC 5044 sections 3, 4.5 and 5.1: the sizes of the ULPDUs into which a long message is cut.
 #include <algorithm>
 
 #include "reference_rnic/wire/fpdu.hpp"
@@ -65,7 +65,7 @@ CONFORMANCE_CASE(ulpdus_of_a_long_message_are_full,
   const std::size_t least = sizes.empty() ? limit : std::ranges::min(sizes);
   expect_that(least >= smallest_mulpdu, "ULPDUs of 128 octets or more",
               fmt::format("{} octets", least), "mpa.segmentation.mulpdu-at-least-128");
-  // A sender may lower its MULPDU for a while (4.5), so this is no more than advice.
+  // A sender may lower its MULPDU for a while (4.5), so this is only an advisory.
   advise_that(least + 4 >= limit, fmt::format("ULPDUs of about {} octets", limit),
               fmt::format("{} octets", least), "mpa.segmentation.ulpdus-as-large-as-possible");
 }
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(ulpdus_do_not_shrink_with_a_tiny_emss,
   limit_segments(tiny_segment);
   let_iut_send();
   if (peer.raw().connection().emss() >= smallest_mulpdu)
-    stop(Verdict::inconclusive, "the link does not take so small a segment");
+    stop(Verdict::inconclusive, "the link does not allow so small a segment");
   const Work work = iut.post_send(payload(2000));
   const Arrival arrival = expect(peer, message(Opcode::send, payload(2000)));
   // All but the last, which holds what is left.
@@ -115,7 +115,7 @@ CONFORMANCE_CASE(ulpdus_follow_a_shrinking_emss, rules("mpa.segmentation.mulpdu-
   watch();  // the IUT may look at the EMSS now and then only
   const auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.mulpdu-follows-emss");
   const std::size_t limit = rnic::wire::mulpdu(shrunken_emss, false);
-  // When the new value is known is not said, so it is no more than advice.
+  // The RFC does not say when the sender must use the new value, so this is only an advisory.
   advise_that(
       std::ranges::max(sizes) <= limit, fmt::format("ULPDUs of at most {} octets", limit),
       fmt::format("{} octets, {} before", std::ranges::max(sizes), std::ranges::max(before)));
@@ -124,14 +124,16 @@ CONFORMANCE_CASE(ulpdus_follow_a_shrinking_emss, rules("mpa.segmentation.mulpdu-
 CONFORMANCE_CASE(tcp_segments_begin_with_an_fpdu,
                  rules("mpa.segmentation.segments-begin-with-fpdu"), over_both_families) {
   establish();
-  if (!iut_is_responder()) stop(Verdict::not_applicable, "the Sends cannot be made to wait");
-  // Two of them do not fit into a segment, so each needs its own unless one is begun elsewhere.
+  if (!iut_is_responder())
+    stop(Verdict::not_applicable, "the tester cannot make an Initiator's Sends wait");
+  // Two of them do not fit into a segment, so each needs its own unless one is begun in the segment
+  // of another.
   constexpr std::size_t count = 8;
   auto& connection = peer.raw().connection();
   const Octets data = payload(connection.emss() * 7 / 10);
   const std::uint64_t before = connection.data_segments_received();
   for (std::size_t i = 0; i < count; ++i) static_cast<void>(iut.post_send(data));
-  let_iut_send();  // now all are there to be joined
+  let_iut_send();  // all can be packed together
   for (std::size_t i = 0; i < count; ++i) expect(peer, message(Opcode::send, data));
   const std::uint64_t segments = connection.data_segments_received() - before;
   advise_that(segments >= count, fmt::format("{} TCP segments or more", count),

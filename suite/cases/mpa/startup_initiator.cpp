@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view request_key = "MPA ID Req Frame", reply_key = "MPA ID Rep Frame";
 
-/// How an API tells that a connection did not come up: some have one word for all reasons.
+/// How an API reports that a connection did not come up: some have one event for all reasons.
 ExpectedEvent failure() { return connect_failed() | rejected(); }
 
 }  // namespace
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(nothing_follows_the_request_before_the_reply,
   const ReceivedFrame request = request_of(*this);
   const bool taken = try_to_send(*this, octets("early"));
   expect(peer.raw(), silence());
-  peer.raw().send(accepting(*this, request));  // octets that came before this are held against it
+  peer.raw().send(accepting(*this, request));  // octets that arrived before this are judged
   if (taken) expect(peer.raw(), message(Opcode::send, octets("early")));
 }
 
@@ -127,10 +127,11 @@ CONFORMANCE_CASE(fpdu_immediately_after_the_reply_is_not_lost,
   const auto counted = static_cast<std::uint16_t>(reply.enhanced ? 4 : 0);
   peer.raw().send(reply.with_private_data(data).with_pd_length(counted));
   peer.raw().sending().position += behind.size();
-  // The tester is early (rule 4), so it may be taken for a wrong PD_Length (docs/disputes.md D11).
+  // The tester is early (rule 4), so the octets may be treated as a wrong PD_Length
+  // (docs/disputes.md D11).
   const iut::Event event = expect(iut, established() | failure());
   const bool up = std::holds_alternative<iut::EstablishedEvent>(event);
-  advise_that(up, "the FPDU taken", describe(event));
+  advise_that(up, "the FPDU accepted", describe(event));
   if (!up) return;
   expect_to_speak(*this);
   expect(target, holds(payload(16)));
@@ -179,7 +180,7 @@ CONFORMANCE_CASE(unknown_revision_of_the_reply_is_refused,
     row(fmt::format("revision {}", revision), [&] {
       const ReceivedFrame request = request_of(*this);
       peer.raw().send(accepting(*this, request).with_revision(revision));
-      // One that can work with it need not close (docs/disputes.md D61).
+      // An IUT that can work with the revision need not close (docs/disputes.md D61).
       const auto up =
           iut.take(established().matches, context().loop.now() + environment().quiet_window);
       advise_that(!up.has_value(), "the connection given up", up ? describe(*up) : "no connection");
@@ -250,7 +251,7 @@ CONFORMANCE_CASE(rejected_initiator_leaves_mpa,
   const ReceivedFrame request = request_of(*this);
   peer.raw().send(accepting(*this, request).with_reject().with_private_data(payload(8)));
   expect_none(established());
-  // Who closes, and whether, is open (docs/disputes.md D4).
+  // Which side closes, and whether, is open (docs/disputes.md D4).
   expect(peer.raw(), torn_down() | silence());
   const iut::Event event = expect(iut, rejected(), "mpa.startup.reply-r-tells-rejection");
   const Octets shown = std::get<iut::RejectedEvent>(event).private_data;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view request_key = "MPA ID Req Frame", reply_key = "MPA ID Rep Frame";
 
-/// The Request key with one octet in the other case, or, where it is no letter, another one.
+/// The Request key with the case of one octet changed or, if it is not a letter, another octet.
 std::string wrong_key(std::size_t at) {
   std::string key(request_key);
   key[at] = static_cast<char>(key[at] ^ 0x20);
@@ -41,7 +41,7 @@ CONFORMANCE_CASE(reply_is_laid_out_as_figure_8_shows, rules("mpa.startup.frame-l
   ask(*this, mpa_request(), with_private_data(payload(8)));
   // Flags and Rev are judged elsewhere; PD_Length is 00 08, and the Private Data follow at once.
   const Octets tail = joined(octets({0x00, 0x08}), payload(8));
-  expect(peer.raw(), Expected("a Reply of 28 octets, 00 08 and the Private Data behind Rev",
+  expect(peer.raw(), Expected("a Reply of 28 octets, 00 08 and the Private Data after Rev",
                               [&](const Arrival& arrival) {
                                 const auto* frame = arrival.as<ReceivedFrame>();
                                 return frame != nullptr && frame->octets.size() == 28 &&
@@ -60,7 +60,7 @@ CONFORMANCE_CASE(reserved_flags_of_the_reply_are_zero,
 CONFORMANCE_CASE(reply_to_revision_one_states_revision_one,
                  rules("mpa.startup.revision-one-sent")) {
   ask(*this, mpa_request());
-  // RFC 6581 section 6 lets frames without its features have a higher revision.
+  // RFC 6581 section 6 allows a higher revision in frames without its features.
   const auto of_rev = [](std::uint8_t least, std::uint8_t most) {
     return mpa_frame(fmt::format("Rev {} to {}", least, most), [=](const wire::MpaFrame& frame) {
       return frame.revision >= least && frame.revision <= most;
@@ -178,7 +178,8 @@ CONFORMANCE_CASE(unknown_revision_is_refused, rules("mpa.startup.revision-checke
       const auto own = mpa_frame("a revision of its own", [&](const wire::MpaFrame& reply) {
         return reply.revision == 1 || reply.revision == 2;  // appendix C.2.1
       });
-      // One that can work with it need not close (RFC 5044 section 7.1.1, docs/disputes.md D61).
+      // An IUT that can work with the revision need not close (RFC 5044 section 7.1.1,
+      // docs/disputes.md D61).
       const Arrival answer = expect(peer.raw(), torn_down() | own | advisory(silence()));
       if (answer.as<ReceivedFrame>() != nullptr)
         expect(peer.raw(), torn_down(), "mpa.startup.unsupported-revision-closes");
@@ -188,8 +189,8 @@ CONFORMANCE_CASE(unknown_revision_is_refused, rules("mpa.startup.revision-checke
 
 CONFORMANCE_CASE(octets_after_the_request_show_a_wrong_length,
                  rules("mpa.private-data.length-mismatch-closes")) {
-  // Nothing may follow a Request before its Reply, so PD_Length was too small. One who does not
-  // look takes it for an early FPDU: the RFC does not say how the fault has to be found.
+  // Nothing may follow a Request before its Reply, so PD_Length was too small. An IUT that does not
+  // check treats the rest as an early FPDU: the RFC does not say how the fault is to be found.
   send_request(*this, mpa_request().with_private_data(payload(24)).with_pd_length(8));
   expect(peer.raw(), torn_down() | advisory(silence()));
 }
@@ -211,7 +212,7 @@ CONFORMANCE_CASE(missing_request_times_out, rules("mpa.startup.responder-times-o
 CONFORMANCE_CASE(startup_timer_stops_when_startup_is_complete, rules("mpa.startup.frames-time-out"),
                  deadline_of(std::chrono::seconds(10)), in_both_roles) {
   expect_still_working();
-  // Longer than this no startup may take here; a live connection lasts as long as it is wanted.
+  // No startup may take longer than this here; a live connection lasts as long as the ULP wants.
   const auto ended = iut.take(disconnected().matches, context().loop.now() + 4s);
   expect_that(!ended.has_value(), "the connection left alone", "disconnected");
   expect_still_working();
@@ -246,7 +247,8 @@ CONFORMANCE_CASE(rejecting_responder_leaves_mpa,
   send_request(*this, mpa_request());
   iut.reject(asked(*this).request);
   expect(peer.raw(), rejecting_reply());
-  // Who closes, and whether, is open (docs/disputes.md D4); no octet may go before that (D5).
+  // Which side closes, and whether, is open (docs/disputes.md D4); no octet may be sent before that
+  // (D5).
   expect(peer.raw(), fin() | connection_reset() | silence());
 }
 
@@ -254,7 +256,7 @@ CONFORMANCE_CASE(rejecting_reply_is_not_followed_by_a_reset,
                  rules("mpa.startup.rejecting-responder-keeps-tcp"), over_both_families) {
   send_request(*this, mpa_request());
   const iut::ConnectRequestEvent request = asked(*this);
-  peer.raw().pause_receiving(true);  // a reset would overtake what nobody has read yet
+  peer.raw().pause_receiving(true);  // a reset would discard octets that are not yet read
   iut.reject(request.request, payload(8));
   watch();
   peer.raw().pause_receiving(false);
@@ -284,7 +286,7 @@ CONFORMANCE_CASE(nothing_is_sent_after_an_invalid_first_fpdu,
   static_cast<void>(try_to_send(*this, octets("early")));
   const Region target = iut.register_memory(16, access::remote_write);
   peer.send(rdma_write(target.stag, target.base, payload(16)).with_crc(CrcChoice::wrong));
-  // A silent drop is lawful (docs/disputes.md D8); a Terminate is an FPDU, too.
+  // A silent drop is lawful (docs/disputes.md D8); a Terminate is itself an FPDU.
   expect(peer.raw(), torn_down() | silence() | advisory(any_terminate()));
 }
 
@@ -299,7 +301,7 @@ CONFORMANCE_CASE(half_an_fpdu_does_not_let_the_responder_send,
   peer.send_octets(wire::Bytes(encode(fpdu, peer.raw().sending())).first(20));
   expect(peer.raw(), silence());
   peer.half_close();
-  // A Terminate is an FPDU, too.
+  // A Terminate is itself an FPDU.
   expect(peer.raw(), torn_down() | advisory(any_terminate()));
 }
 
@@ -344,13 +346,13 @@ CONFORMANCE_CASE(half_open_connection_does_not_delay_others,
 CONFORMANCE_CASE(octets_after_the_startup_frame_begin_full_operation,
                  rules("mpa.startup.frames-without-crc-or-markers"), in_both_roles) {
   // Startup frames have neither a CRC nor Markers, whatever they ask for (RFC 5044 section 7.1).
-  // What tells is the first FPDU: it is misread if anything stands between it and the frame.
+  // The first FPDU shows it: it is misread if anything stands between it and the frame.
   for (const bool markers : {false, true}) {
     row(markers ? "Markers asked for" : "no Markers", [&] {
       const auto reply = [=](const rnic::wire::MpaFrame& request) {
         return mpa_reply_to(request).with_markers(markers);
       };
-      // An IUT that declines Markers leaves the row inconclusive.
+      // If the IUT declines Markers, the row is inconclusive.
       establish({.request = mpa_request().with_markers(markers),
                  .reply = reply,
                  .parameters = with_private_data(payload(private_data_limit(*this)))});

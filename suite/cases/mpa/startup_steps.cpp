@@ -24,7 +24,7 @@ ReceivedFrame need_frame(Body& on, const char* what) {
   on.iut.poll();
   const auto* frame = arrival.as<ReceivedFrame>();
   if (frame == nullptr)
-    on.stop(Verdict::inconclusive, fmt::format("{} in place of {}", arrival.text(), what));
+    on.stop(Verdict::inconclusive, fmt::format("{} instead of {}", arrival.text(), what));
   return *frame;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The steps of MPA startup that the cases of this folder are put together from.
+// The steps of MPA startup that the cases of this folder share.
 #pragma once
 
 #include "suite/cases/framework/conformance_case.hpp"
@@ -8,14 +8,14 @@ namespace suite::cases::startup {
 
 // ---- the IUT as Responder ----
 
-/// A new connection, and `request` on it. What follows is up to the case.
+/// Opens a new connection and sends `request` on it.
 void send_request(Body& on, const StartupFrame& request, const Cut& cut = Cut::whole());
-/// What the IUT's consumer learns of the Request; without it the case is inconclusive.
+/// What the IUT's consumer learns of the Request; without an event the case is inconclusive.
 [[nodiscard]] iut::ConnectRequestEvent asked(Body& on);
-/// The consumer accepts; depths that are left out are those of any small connection.
+/// The consumer accepts; depths that are left out are small ones.
 void accept(Body& on, const iut::ConnectRequestEvent& request,
             iut::ConnectParameters parameters = {});
-/// All of it, up to the Reply, which is the case's to expect.
+/// All steps up to the Reply, which the case itself expects.
 void ask(Body& on, const StartupFrame& request, const iut::ConnectParameters& parameters = {});
 /// The Reply to a Request that the consumer accepts. No Reply makes the case inconclusive.
 [[nodiscard]] ReceivedFrame reply_to(Body& on, const StartupFrame& request,
@@ -34,7 +34,7 @@ constexpr Words client_server{.ird = 4, .ord = 4};
 /// An enhanced Request with these words.
 [[nodiscard]] StartupFrame enhanced_request(const Words& words);
 
-/// A Reply whose enhanced words are such.
+/// A Reply whose enhanced words satisfy the condition.
 [[nodiscard]] Expected reply_words(const std::string& condition,
                                    const std::function<bool(const Words&)>& holds);
 
@@ -42,10 +42,10 @@ constexpr Words client_server{.ird = 4, .ord = 4};
 
 /// The Request that the IUT sends when its consumer connects; none makes the case inconclusive.
 [[nodiscard]] ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters = {});
-/// The Reply that accepts the Request that came.
+/// The Reply that accepts the Request that arrived.
 [[nodiscard]] StartupFrame accepting(const Body& on, const ReceivedFrame& request);
-/// The IUT is in full operation: a small Send of its consumer comes out.
-/// An RTR indication goes before it.
+/// The IUT is in full operation: a small Send of its consumer arrives, after an RTR indication if
+/// there is one.
 void expect_to_speak(Body& on, RuleRef rule = {});
 
 // ---- both ----
@@ -54,18 +54,19 @@ void expect_to_speak(Body& on, RuleRef rule = {});
 [[nodiscard]] iut::ConnectParameters with_depths(int ird, int ord);
 /// Octets of private data that the IUT's API is known to have room for, in both directions.
 [[nodiscard]] std::size_t private_data_limit(Body& on);
-/// The enhanced words of a frame; none where it has none.
+/// The enhanced words of a frame, if it has any.
 [[nodiscard]] std::optional<Words> words_of(const ReceivedFrame& frame);
 /// The empty Write by which an Initiator lets a Responder send.
 void let_responder_send(Body& on);
-/// The Read Requests that come until the IUT is quiet: what it has outstanding at once. A Read of
-/// ours would not show more: one whose send queue waits for a response may serve it later.
+/// The Read Requests that arrive until the IUT is quiet: those that it has outstanding at once. A
+/// Read of ours would not show more: an IUT whose send queue waits for a Response may serve it
+/// later.
 [[nodiscard]] std::vector<ReadRequestFields> reads_coming(Body& on);
-/// An IUT whose peer stated an IRD of 1 holds the next of its Reads back until one is answered.
+/// If the peer stated an IRD of 1, the IUT holds back its next Read until one is answered.
 void expect_one_read_at_a_time(Body& on);
 /// As many Reads as the IUT's IRD allows (at most 64), sent together, are all answered in turn.
 void expect_reads_served(Body& on, std::uint16_t ird);
-/// Work of the consumer that need not be taken: whether it was.
+/// Posts work of the consumer that the API may refuse; returns whether it was accepted.
 [[nodiscard]] bool try_to_send(Body& on, const Octets& data);
 
 }  // namespace suite::cases::startup

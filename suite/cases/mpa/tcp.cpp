@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 1.2, 3 and 7.1.5: what TCP recovers from must not show above it: segments cut
 // anywhere, lost, out of order, repeated or overlapping, a closed window, a path that changes, and
-// who is listened to.
+// the addresses that are listened on.
 #include <algorithm>
 
 #include "reference_rnic/wire/fpdu.hpp"
@@ -136,7 +136,7 @@ CONFORMANCE_CASE(repeated_and_overlapping_segments_are_delivered_once,
   across.insert(across.end(), after.begin(), after.begin() + 40);
   tester.inject(-40, across);
   watch();
-  tester.send(two, Cut::at({40}));  // the beginning, once more, has a segment of its own
+  tester.send(two, Cut::at({40}));  // the beginning is in a segment of its own again
   expect(second, completes().with_length(80));
   expect(second.buffer, holds(payload(80, 7)));
   expect_none(success_of(third));
@@ -145,7 +145,7 @@ CONFORMANCE_CASE(repeated_and_overlapping_segments_are_delivered_once,
 CONFORMANCE_CASE(marker_is_compared_when_the_gap_before_it_closes,
                  rules("mpa.markers.checked-when-gap-closes"), configured({.markers = true}),
                  in_both_roles) {
-  // Both fit into one TCP segment, and the second holds a Marker wherever it begins.
+  // Both fit into one TCP segment, and the second contains a Marker wherever it begins.
   const Region region = iut.register_memory(900, access::remote_write);
   Peer& tester = disturbed(*this, peer.ready());
   const Fpdu first = tester.prepare(rdma_write(region.stag, region.base, payload(300))).front();
@@ -161,7 +161,7 @@ CONFORMANCE_CASE(marker_is_compared_when_the_gap_before_it_closes,
   tester.send({first, second});
   watch_refused_fpdu();
   const Octets seen = iut.read_memory(region);
-  // A receiver for which TCP closes the gap need not look at Markers (RFC 5044 section 8).
+  // A receiver for which TCP closes the gap need not check Markers (RFC 5044 section 8).
   advise_that(part_of(seen, 300, 600) == part_of(region.contents, 300, 600),
               "nothing of the FPDU with the wrong Marker placed", "the FPDU placed");
 }
@@ -171,7 +171,7 @@ CONFORMANCE_CASE(stream_survives_a_path_mtu_that_shrinks,
                  in_both_roles) {
   use_spare_address();
   see_iut_send();
-  // FPDUs that are under way when the path changes were made for the longer segments.
+  // FPDUs in flight when the path changes were made for the longer segments.
   peer.stall();
   const Work work = post_much(iut);
   watch();
@@ -187,7 +187,7 @@ CONFORMANCE_CASE(stream_survives_a_path_mtu_that_shrinks,
   const auto& ulpdus = arrival.as<Message>()->segments;
   const std::size_t longest = std::ranges::max(ulpdus, {}, &Octets::size).size();
   const std::size_t limit = rnic::wire::mulpdu(shrunken_emss, false);
-  // When a sender looks at the EMSS again is left to it, so this is no more than advice.
+  // When a sender checks the EMSS again is left to it, so this is only an advisory.
   advise_that(longest <= limit, fmt::format("ULPDUs of at most {} octets", limit),
               fmt::format("{} octets", longest), "mpa.segmentation.mulpdu-follows-emss");
   expect_still_working();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 7306 sections 5.2 to 5.4 and 7: Atomics among one another, among Reads, Sends and Writes, and
-// the queues that they share with them.
+// RFC 7306 sections 5.2 to 5.4 and 7: Atomics in relation to each other and to Reads, Sends and
+// Writes, and the queues that they share with them.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -22,7 +22,7 @@ Outgoing swap_word(const Region& region, std::uint64_t compare, std::uint64_t sw
                          .compare = compare});
 }
 
-/// The number that the first eight octets of memory are, in one byte order or the other.
+/// The number that the first eight octets of memory hold, in one byte order or the other.
 std::uint64_t number_in(Body& test, const Region& region, bool big_endian) {
   const Octets octets = test.iut.read_memory(region);
   std::uint64_t number = 0;
@@ -41,7 +41,7 @@ bool took_for_big_endian(Body& test, const Octets& octets, std::uint64_t origina
   return told == octets;
 }
 
-/// The number that is in memory, in whichever byte order.
+/// The number is in memory, in either byte order.
 void expect_number(Body& test, const Region& region, std::uint64_t wanted) {
   const std::uint64_t big = number_in(test, region, true);
   const std::uint64_t little = number_in(test, region, false);
@@ -50,7 +50,8 @@ void expect_number(Body& test, const Region& region, std::uint64_t wanted) {
 }
 
 constexpr std::uint64_t streams = 4;
-/// Connections of several endpoints of the IUT, on each of which so many Requests may be outstanding.
+/// Connections of several endpoints of the IUT, on each of which this many Requests may be
+/// outstanding.
 std::vector<Peer*> several_streams(Body& test, std::uint64_t depth) {
   std::vector<Peer*> peers;
   for (std::uint64_t i = 0; i < streams; ++i) {
@@ -68,7 +69,7 @@ void establish_with_two_places(Body& test) {
       {.parameters = {.private_data = {}, .ird = 2}, .opening = !test.iut_is_responder()});
 }
 
-/// An endpoint of this depth that may send at once.
+/// An endpoint of this depth that may send immediately.
 void let_iut_send_many(Body& test, int depth) {
   test.establish({.parameters = {.private_data = {}, .ird = depth, .ord = depth}});
   test.let_iut_send();
@@ -130,7 +131,7 @@ CONFORMANCE_CASE(compare_swaps_of_four_streams_lose_no_update,
   std::vector<std::uint64_t> known(peers.size());
   std::uint64_t swapped = 0;
   for (int round = 0; round < rounds; ++round) {
-    // All of them swap what they take for the number by the next one: the first to come succeeds.
+    // Each of them swaps the number that it expects for the next one: the first to arrive succeeds.
     for (std::size_t i = 0; i < peers.size(); ++i)
       peers[i]->send(swap_word(region, known[i], known[i] + 1));
     for (std::size_t i = 0; i < peers.size(); ++i) {
@@ -165,7 +166,7 @@ CONFORMANCE_CASE(compare_swap_uses_one_byte_order, rules("rdmap.atomic.cmpswap-t
   Region region = word_of(*this);
   const Octets before = octets_of(other_value);
   iut.write_memory(region, before);
-  peer.send(swap_word(region, ~other_value, swapped));  // no match: it tells the byte order
+  peer.send(swap_word(region, ~other_value, swapped));  // no match: it shows the byte order
   const std::uint64_t original =
       original_from(*this, peer.ready(), "rdmap.atomic.valid-request-answered");
   const bool big =
@@ -195,7 +196,7 @@ CONFORMANCE_CASE(atomic_sees_what_was_written_before, rules("rdmap.atomic.sees-e
   const Region region = word_of(*this);
   peer.send(add_one_to(region));
   expect_original(*this, symmetric, "rdmap.atomic.valid-request-answered");
-  // Its octets are the same from either end, too.
+  // Its octets are the same in both byte orders, too.
   constexpr std::uint64_t written = 0x5566778888776655;
   peer.send_together(
       {rdma_write(region.stag, region.base, octets_of(written)), add_one_to(region)});
@@ -226,7 +227,7 @@ CONFORMANCE_CASE(atomics_and_reads_fill_the_queue_together,
 CONFORMANCE_CASE(atomics_free_their_places_in_the_queue,
                  rules("rdmap.atomic.request-consumes-one-buffer"), needs(capability::atomics),
                  in_both_roles) {
-  // More, one after the other, than any queue of the default depth holds; MSNs go on across kinds.
+  // More, one after another, than a queue of the default depth holds; MSNs continue across kinds.
   const Region region = word_of(*this);
   for (int i = 0; i < 40; ++i) {
     peer.send(i % 3 == 2 ? read_of(region.stag, region.base + 8, 8) : add_one_to(region));
@@ -241,7 +242,7 @@ CONFORMANCE_CASE(atomic_request_consumes_no_receive,
   const Work receive = iut.post_receive(64);
   const Region region = word_of(*this);
   peer.send(add_one_to(region));
-  // The consumer has done nothing for it.
+  // The consumer has done nothing for this.
   expect(peer, message(Opcode::atomic_response), "rdmap.atomic.request-processed-by-rdmap");
   expect_none(completion_of(receive), "rdmap.atomic.request-not-delivered");
   peer.send(send_message(payload(10)));
@@ -253,7 +254,7 @@ CONFORMANCE_CASE(atomic_waits_for_the_rest_of_its_request,
                        "rdmap.atomic.response-starts-after-request"),
                  needs(capability::atomics), in_both_roles) {
   const Region region = word_of(*this);
-  // All of the FetchAdd but its unused Compare fields stands in the first segment.
+  // The first segment holds all of the FetchAdd except its unused Compare fields.
   const auto segments = peer.prepare(add_one_to(region).with_segments_of(36));
   peer.send(segments.front());
   expect(peer, silence(), "rdmap.atomic.request-not-early");
@@ -331,7 +332,7 @@ CONFORMANCE_CASE(atomics_and_reads_are_numbered_together,
 
 CONFORMANCE_CASE(atomic_may_address_any_offset, rules("rdmap.atomic.remote-to-arbitrary"),
                  needs(capability::atomics)) {
-  // What address an offset stands for only the Responder knows.
+  // Only the Responder knows which address an offset stands for.
   for (const std::uint64_t offset : {0x1003ULL, 0x1000000024ULL}) {
     row(fmt::format("offset {:#x}", offset), [&] {
       let_iut_send();
@@ -359,7 +360,7 @@ CONFORMANCE_CASE(atomic_response_consumes_no_receive,
 CONFORMANCE_CASE(atomic_responses_may_come_all_at_once, rules("rdmap.atomic.response-queue-depth"),
                  needs(capability::atomics)) {
   let_iut_send_many(*this, 4);
-  // The same from either end, and different from one another.
+  // The same in both byte orders, and different from each other.
   const auto value = [](std::uint64_t i) { return symmetric ^ i * 0x0101010101010101; };
   std::vector<Work> works;
   std::vector<Outgoing> responses;
@@ -381,10 +382,11 @@ CONFORMANCE_CASE(atomic_responses_with_exchanged_identifiers_are_detected,
                                 post_atomic(*this, operation::fetch_add, 2)};
   const std::uint32_t first = expect_request(*this).request_id;
   const std::uint32_t second = expect_request(*this).request_id;
-  if (first == second) stop(Verdict::not_applicable, "the IUT gives its Requests one identifier");
+  if (first == second)
+    stop(Verdict::not_applicable, "the IUT uses one identifier for all its Requests");
   peer.send_together({atomic_response(second, symmetric), atomic_response(first, ~symmetric)});
-  // Responses come in the order of their Requests (RFC 7306 section 5.2.2), so these are wrong ones.
-  // Whether an identifier is compared besides the MSN is left open.
+  // Responses come in the order of their Requests (RFC 7306 section 5.2.2), so these are wrong.
+  // Whether an identifier is compared in addition to the MSN is left open.
   expect(peer, any_terminate() | torn_down() | advisory(silence()));
 }
 

@@ -62,7 +62,7 @@ AtomicRequestFields expect_request(Body& test) {
   const auto fields =
       test.expect_message(Opcode::atomic_request, "rdmap.atomic.request-header-format")
           .atomic_request();
-  test.expect_that(fields.has_value(), "52 octets behind the DDP header", "another length",
+  test.expect_that(fields.has_value(), "52 octets after the DDP header", "another length",
                    "rdmap.atomic.request-header-format");
   return fields.value_or(AtomicRequestFields{});
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Steps that the files of Atomics share: memory to work on, Requests of the IUT, and what comes back.
+// Steps that the files of Atomics share: memory to work on, Requests of the IUT, and Responses.
 #pragma once
 
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
 
-/// Its octets are the same from either end, so it can be put in memory whatever the IUT's byte order
-/// is.
+/// Its octets are the same in both byte orders, so it can be put in memory whatever the IUT's byte
+/// order is.
 inline constexpr std::uint64_t symmetric = 0x1122334444332211;
 inline constexpr std::uint64_t other_value = 0x0102030405060708;
 inline constexpr std::uint32_t fetch_add_code = 0, compare_swap_code = 2;
@@ -15,7 +15,7 @@ inline constexpr std::uint32_t fetch_add_code = 0, compare_swap_code = 2;
 /// Most significant first, as on the wire.
 [[nodiscard]] Octets octets_of(std::uint64_t value);
 
-/// Memory for Atomics that holds `value`, one that is the same from either end.
+/// Memory for Atomics that holds `value`, which must be the same in both byte orders.
 [[nodiscard]] Region word_of(Body& test, std::uint64_t value = symmetric);
 /// The next Atomic Response returns `value`.
 void expect_original(Body& test, std::uint64_t value, RuleRef rule);

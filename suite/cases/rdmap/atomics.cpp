@@ -24,7 +24,7 @@ Outgoing compare_swap(const Region& region, std::uint64_t compare, std::uint64_t
                          .compare_mask = compare_mask});
 }
 
-// The first eight octets are `value` in one byte order or the other.
+// The first eight octets are `value` in either byte order.
 void expect_value(Body& test, const Region& region, std::uint64_t value, RuleRef rule) {
   Octets now = test.iut.read_memory(region);
   now.resize(8);
@@ -53,7 +53,7 @@ CONFORMANCE_CASE(fetch_add_adds_and_returns_the_original,
     peer.send(fetch_add(0xFEED0001, region.stag, region.base, addend));
     expect_original(*this, value, "rdmap.atomic.response-original-value");
     value += addend;
-    // The last one carries through all of the 64 bits.
+    // In the last one the carry goes through all 64 bits.
     expect_value(*this, region, value,
                  addend == ~std::uint64_t{0} ? RuleRef("rdmap.atomic.fetchadd-zero-mask")
                                              : RuleRef("rdmap.atomic.fetchadd-implemented"));
@@ -180,7 +180,7 @@ CONFORMANCE_CASE(atomics_are_executed_and_answered_in_order,
   const auto request = [&](std::size_t i) {
     return fetch_add(ids[i], region.stag, region.base, 1);
   };
-  // Two at a time, as many as are granted.
+  // Two at a time, or as many as are granted.
   std::uint64_t value = symmetric;
   for (const std::size_t first : {0UZ, 2UZ}) {
     peer.send_together({request(first), request(first + 1)});
@@ -245,7 +245,7 @@ CONFORMANCE_CASE(unknown_atomic_operation_is_rejected,
                                 .offset = region.base,
                                 .add_or_swap = other_value,
                                 .compare_mask = 0}));
-      // No code is laid down for it.
+      // The RFC lays down no code for it.
       expect_rejection({cause::rdmap_unexpected_opcode, cause::rdmap_operation_unspecified,
                         cause::rdmap_catastrophic_stream},
                        "rdmap.atomic.unsupported-aopcode-surfaced",
@@ -260,7 +260,7 @@ CONFORMANCE_CASE(atomic_is_subject_to_the_access_checks_of_a_read,
                  rules("rdmap.atomic.remote-addressing-like-read"), needs(capability::atomics)) {
   const auto refused = [&](const Region& region, std::uint32_t stag, std::uint64_t offset) {
     peer.send(fetch_add(1, stag, offset, 1));
-    // No code is laid down for Atomics; those of Reads and the unspecific ones serve.
+    // The RFC lays down no code for Atomics; those of Reads and the unspecified ones are accepted.
     expect_rejection({cause::rdmap_invalid_stag, cause::rdmap_base_or_bounds,
                       cause::rdmap_access_rights, cause::rdmap_stag_not_associated,
                       cause::rdmap_to_wrap, cause::rdmap_protection_unspecified,
@@ -273,7 +273,7 @@ CONFORMANCE_CASE(atomic_is_subject_to_the_access_checks_of_a_read,
     const Region region = word_of(*this);
     refused(region, region.stag_with_other_key(), region.base);
   });
-  row("behind the region", [&] {
+  row("after the region", [&] {
     const Region region = word_of(*this);
     refused(region, region.stag, region.base + region.length);
   });
@@ -335,7 +335,7 @@ CONFORMANCE_CASE(plain_atomics_cover_all_64_bits, rules("rdmap.atomic.request-he
   const Work sum = post_atomic(*this, operation::fetch_add, other_value);
   const AtomicRequestFields add = expect_request(*this);
   peer.send(atomic_response(add.request_id, symmetric));
-  // No carry leaves the highest bit in any case.
+  // In either case no carry leaves the highest bit.
   expect_that((add.add_or_swap_mask & ~top) == 0, "Add Mask 0", told(add.add_or_swap_mask));
   const Work exchange = post_atomic(*this, operation::compare_swap, other_value, symmetric);
   const AtomicRequestFields swap = expect_request(*this);
@@ -410,7 +410,7 @@ CONFORMANCE_CASE(atomic_completes_with_the_original_value,
 
 CONFORMANCE_CASE(wrong_atomic_response_is_detected, rules("rdmap.atomic.invalid-response-surfaced"),
                  needs(capability::atomics)) {
-  row("nothing was asked", [&] {
+  row("nothing was requested", [&] {
     let_iut_send();
     peer.send(atomic_response(1, symmetric));
     expect(peer, any_terminate() | advisory(torn_down()));
@@ -419,7 +419,7 @@ CONFORMANCE_CASE(wrong_atomic_response_is_detected, rules("rdmap.atomic.invalid-
     let_iut_send();
     const Work work = post_atomic(*this, operation::fetch_add, 1);
     peer.send(atomic_response(expect_request(*this).request_id ^ 0x55, symmetric));
-    // Responses are paired by MSN; comparing the identifier besides is left open.
+    // Responses are matched by MSN; comparing the identifier as well is left open.
     expect(peer, any_terminate() | torn_down() | advisory(silence()));
   });
 }

@@ -53,7 +53,7 @@ CONFORMANCE_CASE(consumer_close_is_a_fin,
   let_iut_send();
   const Work first = iut.post_send(payload(4));
   expect(peer, message(Opcode::send, payload(4)),
-         "ddp.close.graceful-sends-pending-data");  // now it is free to send
+         "ddp.close.graceful-sends-pending-data");  // it may send from here on
   const Work work = iut.post_send(payload(20000));
   iut.disconnect();
   expect(peer, message(Opcode::send, payload(20000)), "ddp.close.graceful-sends-pending-data");
@@ -124,7 +124,7 @@ CONFORMANCE_CASE(messages_queued_for_the_llp_are_sent_before_the_close,
 CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
                  rules("ddp.close.requests-refused-after-graceful"), in_both_roles) {
   see_iut_send();
-  // A Response that is still to be sent keeps the stream from ending at once.
+  // A Response that is still to be sent keeps the stream from ending immediately.
   peer.stall();
   peer.send(read_all_of(iut.register_memory(much_data().size(), access::remote_read)));
   watch();
@@ -155,7 +155,7 @@ CONFORMANCE_CASE(sending_goes_on_after_the_peers_close,
     peer.stall();
     const Work work = post_much(iut);
     peer.half_close();
-    watch();  // the FIN is there before we take anything
+    watch();  // the FIN arrives before we receive anything
     peer.resume();
     if (!expect_much(Opcode::send, "ddp.close.half-close-still-sends")) return;
     expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(receiving_goes_on_after_the_consumers_close,
   peer.send(send_message(payload(16)));
   peer.half_close();
   const auto done = iut.take(completion_of(receive).matches, context().deadline);
-  // An API that closes both halves at once has nobody left to receive for.
+  // An API that closes both halves at once has no consumer left to receive for.
   advise_that(done && completes().with_length(16).matches(std::get<iut::CompletionEvent>(*done)),
               "the message received", done ? describe(*done) : "no completion");
   expect(iut, disconnected());
@@ -216,7 +216,7 @@ CONFORMANCE_CASE(close_during_transfers_in_both_directions_loses_no_data,
 
 CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
                  rules("rdmap.order.read-completes-after-response"), in_both_roles) {
-  // What waits to be sent keeps the stream from ending at once.
+  // Work that waits to be sent keeps the stream from ending immediately.
   see_iut_send();
   peer.stall();
   const Work waiting = post_much(iut);
@@ -225,7 +225,7 @@ CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
   command.work = late_work;
   command.operation = operation::read;
   command.remote_stag = some_stag;
-  const iut::Reply reply = iut.try_call(command, "post a Read that nobody can answer");
+  const iut::Reply reply = iut.try_call(command, "post a Read that cannot be answered");
   peer.half_close();
   watch();
   peer.resume();
@@ -246,7 +246,7 @@ CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,
   const Work fenced =
       iut.post_send(payload(16), operation::send, [](iut::PostWork& work) { work.fence = true; });
   peer.half_close();
-  // No Response can come any more; whether the Send still leaves is left open.
+  // No Response can arrive any more; whether the Send is still sent is left open.
   while (
       !expect(peer, message(Opcode::send, payload(16)) | torn_down() | any_terminate()).is_end()) {
   }
@@ -263,7 +263,7 @@ CONFORMANCE_CASE(error_after_the_consumers_close_ends_the_connection,
   iut.disconnect();
   expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
   peer.send(send_message(payload(8)).with_ddp_version(2));
-  // No Terminate can follow the FIN. A host whose TCP is closed both ways answers by a reset too.
+  // No Terminate can follow the FIN. A host whose TCP is closed both ways answers with a reset.
   expect(peer, connection_reset() | advisory(silence()));
   expect(iut, disconnected());
 }
@@ -288,7 +288,7 @@ CONFORMANCE_CASE(work_queued_when_the_stream_ends_is_completed,
       const auto event = iut.take(completion_of(work).matches, context().deadline);
       expect_that(event.has_value(), "a completion of each work", "none");
       const bool good = completes().matches(std::get<iut::CompletionEvent>(*event));
-      expect_that(!(failed && good), "no success behind a failure", describe(*event));
+      expect_that(!(failed && good), "no success after a failure", describe(*event));
       failed = failed || !good;
     }
     expect(last, completes_in_error());

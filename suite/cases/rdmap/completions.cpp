@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 5.5 and RFC 5041 section 6.2: what the consumer learns of the work it has posted.
+// RFC 5040 section 5.5 and RFC 5041 section 6.2: what the consumer learns about the work it has
+// posted.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -44,7 +45,7 @@ CONFORMANCE_CASE(work_posted_after_the_end_is_refused_or_fails,
         command.work = work;
         command.operation = operation::send;
         command.pieces = {{source.handle, 0, 16}};
-        const iut::Reply reply = iut.try_call(command, "post a Send behind the end");
+        const iut::Reply reply = iut.try_call(command, "post a Send after the end");
         expect_refused_or(reply, Work{work, command.endpoint, {}}, completes_in_error());
       }
     });

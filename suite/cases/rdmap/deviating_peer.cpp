@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A peer that conforms for a while and then does one thing wrong, in the midst of transfers: the
-// IUT finds it out and its memory stays as it was.
+// A peer that conforms for a while and then does one thing wrong in the middle of transfers: the
+// IUT detects it, and its memory stays unchanged.
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/rdmap/transfer_steps.hpp"
 
@@ -8,7 +8,7 @@ namespace suite::cases {
 
 namespace {
 
-/// A partner with which transfers of each kind went well.
+/// A partner with which transfers of each kind have succeeded.
 StreamPeer& trusted_partner(Body& test, const Partner& terms = {}) {
   StreamPeer& partner = test.connect_partner(terms);
   PayloadGenerator generator(71);
@@ -81,7 +81,8 @@ CONFORMANCE_CASE(offset_that_leaves_the_receive_is_rejected,
   const Octets seen = iut.read_memory(memory);
   const auto beyond = seen.begin() + 3000;
   expect_that(std::all_of(beyond, seen.end(), [](std::byte b) { return b == std::byte{0xA5}; }),
-              "no octet behind the receive changed", "some did", "ddp.untagged.check-end-in-range");
+              "no octet after the receive changed", "octets changed",
+              "ddp.untagged.check-end-in-range");
 }
 
 CONFORMANCE_CASE(stag_that_changes_within_a_message_is_rejected,
@@ -95,7 +96,7 @@ CONFORMANCE_CASE(stag_that_changes_within_a_message_is_rejected,
   partner.write(data, region.stag, region.base);
   expect_rejection(partner, {cause::ddp_tagged_invalid_stag}, "ddp.tagged.check-stag-valid",
                    "ddp.terminate.tagged-invalid-stag");
-  // What the first segment carried may be in place or not.
+  // The payload of the first segment may be in place or not.
   const Octets seen = iut.read_memory(region);
   const std::size_t kept = std::min(first, data.size());
   const bool rest_unchanged =
@@ -187,9 +188,9 @@ CONFORMANCE_CASE(read_whose_response_goes_to_another_place_fails,
          cause::rdmap_operation_unspecified, cause::rdmap_unexpected_opcode});
     expect(read, completes_in_error());
   };
-  row("to an STag that there is not",
+  row("to an STag that does not exist",
       [&] { astray(Deviation::read_response_wrong_stag, {cause::ddp_tagged_invalid_stag}); });
-  row("to eight octets further",
+  row("eight octets further on",
       [&] { astray(Deviation::read_response_wrong_offset, {cause::ddp_tagged_base_or_bounds}); });
   row("one octet longer than the sink",
       [&] { astray(Deviation::read_response_too_long, {cause::ddp_tagged_base_or_bounds}); });
@@ -212,7 +213,8 @@ CONFORMANCE_CASE(reads_beyond_the_depth_are_not_served, rules("rdmap.resources.i
   StreamPeer& partner = trusted_partner(*this);
   const Region source = iut.register_memory(length, access::remote_read);
   const TesterBuffer& sink = partner.add_buffer(Octets(length));
-  // As long as we take nothing, no Response can leave whole, so all Requests are outstanding.
+  // As long as we receive nothing, no Response can be sent in full, so all Requests are
+  // outstanding.
   partner.set_receive_buffer(4096);
   partner.pause_receiving(true);
   partner.deviate(Deviation::ord_exceeded);
@@ -223,14 +225,14 @@ CONFORMANCE_CASE(reads_beyond_the_depth_are_not_served, rules("rdmap.resources.i
   Arrival arrival = partner.next(context().deadline);
   for (; arrival.message(Opcode::read_response) != nullptr && served + 1 < requests; ++served)
     arrival = partner.next(context().deadline);
-  // An IUT that lets TCP hold the Requests back until there is room recovers as D9 allows.
+  // An IUT that leaves the Requests in TCP until there is room recovers as D9 allows.
   const bool all = arrival.message(Opcode::read_response) != nullptr;
   advise_that(!all, "an error on the Request beyond the IRD", "all Requests served");
   expect_that(all || arrival.terminate().has_value() || arrival.is_end(),
               "a Terminate, or the connection torn down", arrival.text());
 }
 
-// ---------------------------------------------------------------- the end in mid-transfer
+// ---------------------------------------------------------------- the end in the middle of a transfer
 
 CONFORMANCE_CASE(connection_lost_during_a_transfer_ends_all_work,
                  rules("ddp.close.outstanding-requests-fail", "ddp.close.llp-lost-indicated"),

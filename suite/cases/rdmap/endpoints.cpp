@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 6.2 and RFC 5041 section 5.3 where the consumer goes on: endpoints that it
-// aborts, and the streams that follow on the same endpoint.
+// RFC 5040 section 6.2 and RFC 5041 section 5.3 from the consumer's side: endpoints that it aborts,
+// and the streams that follow on the same endpoint.
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/framework/long_work.hpp"
 
@@ -36,7 +36,7 @@ void expect_fresh_stream(Body& body, iut::Handle endpoint) {
   body.expect(read, completes(), "rdmap.order.read-completes-after-response");
 }
 
-/// Resets the endpoint, on which the stream then begins anew.
+/// Resets the endpoint, and begins a new stream on it.
 void expect_new_life(Body& body, iut::Handle endpoint) {
   const iut::Reply reply = body.iut.try_call(iut::ResetEndpoint{endpoint}, "reset the endpoint");
   if (reply.outcome != iut::Outcome::ok)
@@ -44,8 +44,8 @@ void expect_new_life(Body& body, iut::Handle endpoint) {
   expect_fresh_stream(body, endpoint);
 }
 
-/// Work that is posted when there is nothing left to do it: refused or, since a consumer would wait
-/// for it otherwise, completed in error. Success fails.
+/// Work that is posted when it can no longer be done: refused or, since a consumer would wait for
+/// it otherwise, completed in error. Success fails.
 void expect_not_done(Body& body, iut::PostWork command) {
   command.work = early_work;
   const Work work{command.work, command.endpoint, {}};
@@ -159,12 +159,12 @@ CONFORMANCE_CASE(endpoint_that_never_was_connected_can_be_reset,
                  rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
                        "rdmap.order.messages-in-submission-order"),
                  needs(capability::endpoint_reset)) {
-  row("with a receive that nobody has taken", [&] {
+  row("with a receive that no message has used", [&] {
     const iut::Handle endpoint = iut.create_endpoint();
     const Work early = iut.post_receive(64, endpoint);
     expect_new_life(*this, endpoint);
     expect_that(!iut.take(success_of(early).matches, context().loop.now()),
-                "no message for the receive from before", "its success",
+                "no message for the earlier receive", "its success",
                 "rdmap.send.consumes-one-buffer");
   });
   row("aborted before", [&] {
@@ -181,7 +181,7 @@ CONFORMANCE_CASE(connected_endpoint_is_not_reset, rules("rdmap.read.valid-reques
   establish({.opening = true});
   const iut::Reply reply =
       iut.try_call(iut::ResetEndpoint{iut.endpoint()}, "reset the connected endpoint");
-  advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is taken");
+  advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is accepted");
   if (reply.outcome != iut::Outcome::ok) expect_still_working();
 }
 
@@ -196,7 +196,7 @@ CONFORMANCE_CASE(endpoint_takes_no_second_connection,
     if (!event) stop(Verdict::inconclusive, "the IUT's API shows no connection request");
     const iut::Reply reply =
         iut.try_call(iut::Accept{event->request, endpoint, {}}, "accept on a used endpoint");
-    advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is taken");
+    advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is accepted");
     return reply.outcome != iut::Outcome::ok;
   };
   row("while it is connected", [&] {

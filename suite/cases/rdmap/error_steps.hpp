@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Steps that the files about errors and Terminates share: messages that the IUT has to refuse, and how
-// a stream in error ends.
+// Steps that the files about errors and Terminates share: messages that the IUT must refuse, and
+// how a stream in error ends.
 #pragma once
 
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
 
-/// No IUT hands out this one in a test.
+/// An STag that no IUT gives out in a test.
 inline constexpr std::uint32_t unknown_stag = 0x7FFFFF01;
 
-/// Something that DDP has to refuse: a Write with an unknown STag.
+/// A message that DDP must refuse: a Write with an unknown STag.
 [[nodiscard]] inline Outgoing bad_write() { return rdma_write(unknown_stag, 0x1000, payload(24)); }
 
 [[nodiscard]] inline Outgoing at_message_offset(const Outgoing& message, std::uint32_t offset) {

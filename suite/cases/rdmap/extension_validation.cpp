@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 7306 sections 1.1, 4.1 and 8: which fields of Atomics and Immediate Data are checked, and the
-// Terminate where one is wrong.
+// Terminate if one is wrong.
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint32_t last_queue = 3;
 
-/// A wrong value of a DDP field, and the Terminate that RFC 5041 section 7.2 has for it.
+/// A wrong value of a DDP field, and the Terminate that RFC 5041 section 7.2 lays down for it.
 struct WrongField {
   const char* name;
   std::function<Outgoing(const Outgoing&)> damaged;
   rnic::wire::TerminateCause cause;
-  rnic::wire::TerminateCause or_cause = cause;  ///< right as well (docs/disputes.md D54)
+  rnic::wire::TerminateCause or_cause = cause;  ///< also right (docs/disputes.md D54)
 };
 
 const std::vector<WrongField>& wrong_fields() {
@@ -62,7 +62,7 @@ void expect_copied_header(Body& test, const Octets& sent, RuleRef rule) {
   test.advise_that(!terminate->r, "R clear", arrival.text(), rule);
 }
 
-/// The IUT told of an error of its own: type 0 of a layer, and no header, or one of zeros.
+/// The IUT reports an error of its own: type 0 of a layer, and no header, or one of zeros.
 void expect_local_error(Body& test, RuleRef terminate_rule, RuleRef headers_rule) {
   const Arrival arrival = test.expect(test.peer, local_error() | torn_down(), terminate_rule);
   if (arrival.is_end()) return;
@@ -75,7 +75,8 @@ void expect_local_error(Body& test, RuleRef terminate_rule, RuleRef headers_rule
   test.expect_teardown(test.peer.raw());
 }
 
-/// The only Read that may be under way waits for its Response, and the work behind it for its turn.
+/// The only Read that may be in progress waits for its Response, and the work after it waits for
+/// the Read.
 Work read_under_way(Body& test) {
   test.establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});
   test.let_iut_send();
@@ -96,7 +97,7 @@ CONFORMANCE_CASE(message_that_is_not_supported_is_an_unexpected_opcode,
     Outgoing message;
     bool supported;
   };
-  // An RNIC may take what its API has no call for; its PICS says so.
+  // An RNIC may support what its API has no call for; its PICS says so.
   const auto has = [&](const char* name) {
     const auto claim = environment().pics.find(name);
     return iut.can(name) || (claim != environment().pics.end() && claim->second);
@@ -111,7 +112,7 @@ CONFORMANCE_CASE(message_that_is_not_supported_is_an_unexpected_opcode,
        fetch_add(1, unknown_stag, 0, 0).with_opcode(0xE).with_queue(1), false},
   };
   for (const Unsupported& one : unsupported) {
-    // Of what it does support, other cases know more.
+    // Other cases judge what it does support.
     if (one.supported) continue;
     row(one.name, [&] {
       const Work receive = iut.post_receive(64);
@@ -186,8 +187,8 @@ CONFORMANCE_CASE(atomic_opcode_on_another_queue_is_rejected, rules("rdmap.atomic
   const auto rejected = [&](const Outgoing& sent) {
     const Work receive = iut.post_receive(128);
     peer.send(sent);
-    // DDP may find no buffer or no such message on the queue before RDMAP sees the opcode.
-    // Or it is the queue that is wrong for the opcode (docs/disputes.md D55).
+    // DDP may find no buffer or no such message on the queue before RDMAP sees the opcode, or the
+    // queue may be what is wrong for the opcode (docs/disputes.md D55).
     expect_rejection({cause::rdmap_unexpected_opcode, cause::ddp_untagged_invalid_queue,
                       cause::ddp_untagged_no_buffer, cause::ddp_untagged_msn_out_of_range,
                       cause::ddp_untagged_message_too_long},

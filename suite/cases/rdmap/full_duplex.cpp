@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Both sides send at once: what goes one way neither disturbs nor reorders what goes the other way,
-// and the counts go on over hundreds of messages.
+// Both sides send at once: the two directions neither disturb nor reorder each other, and the
+// counters continue over hundreds of messages.
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/rdmap/transfer_steps.hpp"
 
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   constexpr std::size_t slot = 8192, slots = 16;
   StreamPeer& partner = connect_partner();
   PayloadGenerator generator(44);
-  // Each operation has a slot of its own, so that their order of placement does not matter.
+  // Each operation has its own slot, so the order of placement does not matter.
   Region written = iut.register_memory(slot * slots, access::remote_write);
   Region source = iut.register_memory(slot * slots, access::remote_read);
   iut.write_memory(source, generator.octets(slot * slots));
@@ -98,7 +98,7 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   for (std::size_t i = 0; i < slots; ++i) receives.push_back(iut.post_receive(slot));
   partner.hold_back();
   for (std::size_t i = 0; i < slots; ++i) {
-    // The second Write and Send have left behind a Read that nobody has answered.
+    // The second Write and Send were sent after a Read that is not answered yet.
     if (i == 2) go_on_behind_a_read_and_a_send(*this, partner);
     const std::size_t at = i * slot, from = generator.number(0, 100);
     const auto size = [&] { return generator.number(1, slot - 100); };

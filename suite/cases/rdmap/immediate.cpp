@@ -76,7 +76,7 @@ CONFORMANCE_CASE(immediate_data_without_a_receive_are_refused,
                  rules("rdmap.immediate.consumes-one-buffer"), needs(capability::immediate)) {
   let_iut_send();
   peer.send(immediate_data(payload(8)));
-  // They wait for a buffer, where the LLP lets them (docs/disputes.md D9).
+  // They may wait for a buffer, where the LLP lets them (docs/disputes.md D9).
   expect(peer, only_terminate({cause::ddp_untagged_no_buffer}) | silence() |
                    advisory(torn_down() | any_terminate()));
 }
@@ -101,7 +101,7 @@ CONFORMANCE_CASE(immediate_data_come_after_the_write_before_them,
   peer.send_together(
       {rdma_write(region.stag, region.base, payload(4096)), immediate_data(payload(8))});
   expect(receive, completes(), "rdmap.immediate.causes-completion");
-  // Looked at right away: what comes later does not count.
+  // Read immediately: what arrives later does not count.
   expect_that(iut.read_memory(region) == payload(4096), "the payload of the Write in place",
               "other contents");
 }

@@ -4,7 +4,7 @@
 
 namespace suite::cases {
 
-// It asks for no capability: where remote invalidation is missing, this is the case that fails.
+// It needs no capability: where remote invalidation is missing, this is the case that fails.
 CONFORMANCE_CASE(invalidated_stag_refuses_writes,
                  rules("rdmap.invalidate.stag-invalidated", "ddp.terminate.tagged-invalid-stag"),
                  in_both_roles) {

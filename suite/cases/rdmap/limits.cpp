@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 5.3 and 5.5, seen from the API: what the IUT says it has can be had, and no
-// more is promised.
+// RFC 5040 sections 5.3 and 5.5, seen from the API: the IUT provides what it states, and promises
+// no more.
 //
-// An API may give more than it was asked for, so that this is an advisory; depths are powers of two,
-// which rounding leaves alone.
+// An API may provide more than it was asked for, so this is an advisory; depths are powers of two,
+// which rounding does not change.
 #include "suite/cases/framework/limits.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -28,8 +28,9 @@ iut::Reply create(Body& body, iut::CreateEndpoint wanted) {
   return body.iut.try_call(wanted, "create an endpoint");
 }
 
-/// Tries `create` with as many as the IUT states, and with half as many while it refuses: what an API
-/// states as a limit need not be had in full at every time, which is an advisory. `limit`: its name.
+/// Tries `create` with as many as the IUT states, and with half as many while it refuses: a limit
+/// that an API states need not be available in full at all times, which is an advisory. `limit`:
+/// its name.
 std::uint32_t most_to_be_had(Body& body, std::uint32_t stated, const char* limit,
                              const std::function<iut::Reply(std::uint32_t)>& create) {
   for (std::uint32_t count = stated; count > 0; count /= 2) {
@@ -43,7 +44,7 @@ std::uint32_t most_to_be_had(Body& body, std::uint32_t stated, const char* limit
             fmt::format("the IUT refuses even 1 of its {} {}", limit, stated));
 }
 
-/// An endpoint of the smallest depths, for as many pieces as can be had.
+/// An endpoint of the smallest depths, for as many pieces as the IUT provides.
 std::pair<iut::Handle, std::uint32_t> endpoint_of_pieces(Body& body, std::uint32_t stated) {
   iut::CreateEndpoint wanted;
   const auto fitting = [&](const char* name) {
@@ -59,7 +60,7 @@ std::pair<iut::Handle, std::uint32_t> endpoint_of_pieces(Body& body, std::uint32
   return {wanted.endpoint, most};
 }
 
-/// So many pieces of four octets each, the last of the region first.
+/// This many pieces of four octets each, the last of the region first.
 std::vector<iut::Piece> pieces_of(const Region& region, std::uint32_t count) {
   std::vector<iut::Piece> pieces;
   for (std::uint32_t i = 0; i < count; ++i)
@@ -77,7 +78,8 @@ Octets by_pieces(const Octets& data) {
 }
 
 void advise_refused(Body& body, const iut::Reply& reply, const char* what) {
-  body.advise_that(reply.outcome != iut::Outcome::ok, "refused", fmt::format("{} is taken", what));
+  body.advise_that(reply.outcome != iut::Outcome::ok, "refused",
+                   fmt::format("{} is accepted", what));
 }
 
 iut::PostWork send_of(iut::Handle endpoint, iut::WorkId work, std::vector<iut::Piece> pieces) {
@@ -192,7 +194,7 @@ CONFORMANCE_CASE(as_many_receives_as_asked_for_are_accepted,
       expect_that(reply.outcome == iut::Outcome::ok, fmt::format("receive {} of {}", i + 1, depth),
                   reply.error);
     }
-    // The one too many must not be taken, or the second round would find it.
+    // The one too many must not be accepted, or the second round would find it.
     if (round == 1) advise_refused(*this, post(first + depth), "one receive more");
     for (std::uint32_t i = 0; i < depth; ++i) peer.send(send_message(payload(8)));
     for (std::uint32_t i = 0; i < depth; ++i)
@@ -206,7 +208,7 @@ CONFORMANCE_CASE(as_many_sends_as_asked_for_are_accepted,
   wanted.send_depth = depth;
   const iut::Handle endpoint = iut.create_endpoint(wanted);
   establish({.endpoint = endpoint});
-  // None of them may leave before the Initiator's first FPDU (RFC 5044 7.1.2), so all wait.
+  // None of them may be sent before the Initiator's first FPDU (RFC 5044 7.1.2), so all wait.
   std::vector<Octets> sent;
   const auto post = [&](std::uint32_t i) {
     Region source = iut.register_memory(i + 1);
@@ -246,7 +248,7 @@ CONFORMANCE_CASE(depths_and_pieces_are_limited_as_stated, rules("rdmap.send.cons
       wanted.send_depth = wanted.receive_depth = depth;
       wanted.max_pieces = 1;
       wanted.*limit.member = most;
-      // Whether all of them can be had is the API's affair; that no more can is looked at here.
+      // Whether all of them are available is up to the API; this judges that no more are.
       most_to_be_had(*this, most, limit.name, [&](std::uint32_t count) {
         wanted.*limit.member = count;
         return create(*this, wanted);
@@ -297,8 +299,8 @@ CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
   peer.reset();
   expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
   const Region buffer = iut.register_memory(16);
-  // Each is refused or flushed; what was flushed has left its place to the next. Nobody may take it
-  // for done; that its end is told is asked of what was outstanding before, and an advisory here.
+  // Each is refused or flushed; a flushed one has given its place to the next. The IUT may not
+  // report it as successful; an advisory asks for a report of its end.
   const auto each = [&](const char* what, const auto& post) {
     bool first_taken = false;
     for (iut::WorkId i = 0; i < 2 * depth; ++i) {
@@ -306,7 +308,7 @@ CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
       const iut::Reply reply = post(work.id);
       const bool taken = reply.outcome == iut::Outcome::ok;
       if (i == 0) first_taken = taken;
-      advise_that(taken == first_taken, fmt::format("{} {} taken as the first was", what, i + 1),
+      advise_that(taken == first_taken, fmt::format("{} {} accepted as the first was", what, i + 1),
                   taken ? "taken" : reply.error);
       if (!taken) continue;
       const auto ended =

@@ -7,7 +7,7 @@ namespace suite::cases {
 
 namespace {
 
-/// The Request of a Read that the IUT is made to post.
+/// The Request of a Read that the IUT posts at our command.
 ReadRequestFields provoke_read(Body& body, Work& read) {
   body.let_iut_send();
   read = body.iut.post_read(8, 0x01020304, 0);

@@ -66,13 +66,13 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
 CONFORMANCE_CASE(writes_are_sent_in_the_order_posted, rules("rdmap.write.in-submission-order"),
                  in_both_roles) {
   see_iut_send();
-  // They wait behind a long one, which cannot leave.
+  // They wait after a long one, which cannot be sent.
   peer.stall();
   const Region source = iut.register_memory(much_data().size());
   iut::PostWork command = work_on(source, operation::write);
   command.remote_stag = 0x01020304;
   std::vector<Work> writes{iut.post(command)};
-  // All to one place, so that their order is what its contents are in the end.
+  // All to one place, so that its final contents show their order.
   for (std::uint8_t i = 1; i <= 8; ++i)
     writes.push_back(iut.post_write(payload(10 + i, i), 0x01020304, 0x1000));
   peer.resume();
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(request_without_its_last_segment_is_not_served,
                  in_both_roles) {
   let_iut_send();
   const Region source = iut.register_memory(64, access::remote_read);
-  // All its octets come with L = 0: DDP delivers it with the empty segment that has L = 1.
+  // All its octets arrive with L = 0: DDP delivers it with the empty segment that has L = 1.
   const Outgoing request = read_of(source.stag, source.base, 8);
   const std::uint32_t msn = peer.next_msn(Queue::read_request);
   Outgoing end = request.with_msn(msn);
@@ -119,7 +119,7 @@ CONFORMANCE_CASE(request_without_its_last_segment_is_not_served,
   expect(peer, silence(), "rdmap.order.read-request-not-early");
   peer.send(end.with_untagged(
       [=](std::size_t, wire::UntaggedHeader& header) { header.message_offset = size; }));
-  // No text obliges a receiver to take a last segment of nothing.
+  // No text obliges a receiver to accept an empty last segment.
   expect(peer,
          message(Opcode::read_response, part_of(source.contents, 0, 8)) |
              advisory(silence() | any_terminate() | torn_down()),

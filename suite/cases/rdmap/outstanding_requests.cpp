@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Many Reads and Atomics under way at once, in both directions, among other messages: each is
-// answered once, rightly and in its turn.
+// Many Reads and Atomics outstanding at once, in both directions, among other messages: each is
+// answered once, correctly and in order.
 #include <cstring>
 
 #include "reference_rnic/wire/notation.hpp"
@@ -11,7 +11,7 @@ namespace suite::cases {
 
 namespace {
 
-/// Whether eight octets of memory hold this number, in the byte order of whatever host it is.
+/// Whether eight octets of memory hold this number, in the byte order of either host.
 bool hold_number(const Octets& memory, std::uint64_t value) {
   std::uint64_t seen = 0;
   std::memcpy(&seen, memory.data(), sizeof seen);
@@ -28,7 +28,7 @@ Work post_atomic(Body& test, const TesterBuffer& counter, const Region& original
   return test.iut.post(work);
 }
 
-/// Transfers both ways, which leave no completion beside their own.
+/// Transfers in both directions, which give no completions other than their own.
 void transfer_behind_the_rtr(Body& test, StreamPeer& partner, std::uint64_t seed) {
   PayloadGenerator generator(seed);
   send_to_iut(test, partner, generator.octets(3000));
@@ -36,7 +36,7 @@ void transfer_behind_the_rtr(Body& test, StreamPeer& partner, std::uint64_t seed
   read_from_iut(test, partner, generator.octets(3000));
   read_by_iut(test, partner, generator.octets(3000));
   const auto stray = test.iut.take<iut::CompletionEvent>(test.context().loop.now());
-  test.expect_that(!stray, "no completion beside those of posted work",
+  test.expect_that(!stray, "no completions other than those of posted work",
                    stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
 }
 
@@ -95,7 +95,7 @@ CONFORMANCE_CASE(reads_complete_in_their_order_among_sends_and_writes,
   const TesterBuffer& target = partner.add_buffer(Octets(4000));
   std::vector<Work> works;
   std::vector<Octets> sent;
-  // The first Writes and Sends leave behind Reads that nobody has answered.
+  // The first Writes and Sends are sent after Reads that are not answered yet.
   partner.hold_back();
   for (int i = 0; i < 10; ++i) {
     works.push_back(iut.post_read(20'000, source.stag, source.base));
@@ -164,7 +164,7 @@ CONFORMANCE_CASE(unsignaled_work_of_whole_pages_is_sent_as_posted,
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
   PayloadGenerator generator(77);
-  // From a page on, the octets of a source may be sent from where they are.
+  // An IUT may send a source of a page or more from where it is.
   for (const bool signaled : {true, false}) {
     std::vector<Octets> sent;
     for (const std::size_t size : {4095U, 4096U, 4097U, 8192U, 12345U, 65536U}) {
@@ -288,7 +288,7 @@ CONFORMANCE_CASE(immediate_data_mix_with_sends_in_both_directions,
     const auto message = partner.received();
     const bool right =
         message && message->immediate && std::ranges::equal(*message->immediate, eight);
-    expect_that(right, "the eight octets as posted", message ? "others" : partner.trouble(),
+    expect_that(right, "the eight octets as posted", message ? "other octets" : partner.trouble(),
                 "rdmap.immediate.header-format");
     expect_in_order({sent, immediate}, "rdmap.order.completed-in-submission-order");
   }
@@ -330,7 +330,7 @@ CONFORMANCE_CASE(buffer_of_the_peer_is_used_and_then_invalidated,
               message.invalidated ? fmt::format("{:#x}", *message.invalidated) : "none");
   expect_that(
       partner.memory().is_invalidated(buffer.stag) && !partner.memory().is_invalidated(other.stag),
-      "this STag invalid and no other", "not so");
+      "this STag invalid and no other", "another state");
   expect_buffer(buffer, data, "ddp.tagged.placed-at-to");
   expect_in_order({write, send}, "rdmap.order.completed-in-submission-order");
 }
@@ -347,7 +347,7 @@ CONFORMANCE_CASE(transfers_continue_after_each_rtr_indication,
                        .peer_to_peer = kinds,
                        .judged_by = "mpa.enhanced.responder-supports-one-rtr-kind"});
   expect_still_working("mpa.enhanced.responder-supports-one-rtr-kind");
-  // The RTR has taken no receive and given no completion: the first Send gets the first receive.
+  // The RTR has used no receive and given no completion: the first Send gets the first receive.
   transfer_behind_the_rtr(*this, partner, 60);
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t sink_stag = 0xCAFEBABE;
 constexpr std::uint64_t sink_offset = 0x123456789;
 
-/// A Request for `length` octets from `offset` on of the region.
+/// A Request for `length` octets at `offset` of the region.
 Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t length) {
   return read_request({.sink_stag = sink_stag,
                        .sink_offset = sink_offset,
@@ -41,7 +41,8 @@ CONFORMANCE_CASE(read_request_is_answered,
                 "rdmap.read.response-length-matches-request");
     const bool same =
         std::equal(response.payload.begin(), response.payload.end(), region.contents.begin() + 100);
-    expect_that(same, "the octets of the source", "others", "rdmap.read.response-data-from-source");
+    expect_that(same, "the octets of the source", "other octets",
+                "rdmap.read.response-data-from-source");
   }
 }
 
@@ -74,7 +75,7 @@ CONFORMANCE_CASE(zero_length_read_is_answered_unchecked,
                           .source_offset = 1}));
   const Arrival arrival = peer.ready().next(context().deadline);
   peer.raw().put_back(arrival);
-  // Refused, its source was looked at; else it was answered, or not.
+  // If it was refused, its source was checked; otherwise it was answered, or not.
   const bool refused = arrival.is_end() || arrival.message(Opcode::terminate) != nullptr;
   expect(peer, message(Opcode::read_response, {}),
          refused ? RuleRef("rdmap.read.zero-length-not-validated")
@@ -128,13 +129,13 @@ CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
 CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
                  rules("rdmap.resources.inbound-limit-kept"), in_both_roles, deadline_of(30s)) {
   constexpr int granted = 4;
-  // More than the send buffer of an LLP takes (Linux bounds it at 4 MiB), while we take nothing.
+  // More than the send buffer of an LLP takes (Linux limits it to 4 MiB), while we receive nothing.
   constexpr std::uint32_t more_than_an_llp_holds = 8U << 20;
   const Region region = iut.register_memory(more_than_an_llp_holds, access::remote_read);
   establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
   const Work receive = iut.post_receive(64);
-  // The first Response cannot be sent, so none of the Requests is done with. If the message behind
-  // them is delivered, so were they all.
+  // The first Response cannot be sent, so none of the Requests is done. If the message after them
+  // is delivered, they have all been delivered.
   std::vector<Outgoing> messages(granted + 1, read_from(region, 0, 8));
   messages.front() = read_from(region, 0, static_cast<std::uint32_t>(region.length));
   messages.push_back(send_message(payload(16)));
@@ -149,7 +150,7 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
     return message != nullptr && message->opcode() == Opcode::read_response;
   });
   const Expected error = any_terminate() | advisory(torn_down());
-  // An IUT may take one Request after another, each when the one before is done with.
+  // An IUT may accept one Request after another, each when the one before is done.
   const Expected one_more = all_held ? error : error | inconclusive(response);
   for (int answered = 0; answered <= granted; ++answered) {
     const Arrival arrival = expect(peer, answered < granted ? error | response : one_more);
@@ -214,7 +215,7 @@ CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-
                        "rdmap.terminate.code-base-or-bounds");
     });
   }
-  // Eight octets, of which none or seven lie in the source.
+  // Eight octets, of which zero or seven lie in the source.
   for (const std::uint64_t before : {8, 1}) {
     row(fmt::format("{} octets before the base", before), [&] {
       const Region region = iut.register_memory(64, access::remote_read);
@@ -308,7 +309,7 @@ CONFORMANCE_CASE(posted_read_becomes_one_request,
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   const auto segments =
       peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000))
-                       .with_segments_of(1000));  // also where an MTU would let all of it pass
+                       .with_segments_of(1000));  // even if the MTU would let all of it pass
   peer.send(segments[0]);
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   for (std::size_t i = 1; i < segments.size(); ++i) peer.send(segments[i]);
@@ -403,7 +404,7 @@ CONFORMANCE_CASE(later_segment_of_a_response_to_another_place_is_detected,
                     .with_tagged([&](std::size_t index, wire::TaggedHeader& header) {
                       if (index != 0) change(header, other);
                     }));
-      // To check is a MAY; one who does not completes the Read.
+      // Checking is a MAY; an IUT that does not check completes the Read.
       expect(peer, any_terminate() | torn_down() | advisory(silence()));
     });
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 4.4 and 5.2: RDMA Reads of any place and size, and in what order they go.
+// RFC 5040 sections 4.4 and 5.2: RDMA Reads of any place and size, and their order.
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
@@ -251,9 +251,9 @@ CONFORMANCE_CASE(reads_posted_together_name_their_own_sinks,
                  rules("rdmap.read.request-header-format",
                        "rdmap.read.requests-in-submission-order"),
                  in_both_roles) {
-  // Which STag and offset stand for a sink is the IUT's to choose: they are its own if what comes
-  // there is in it. No two sinks begin at the same place of their regions, since all regions may
-  // begin at offset 0.
+  // The IUT chooses which STag and offset stand for a sink: they are its own if what arrives there
+  // is in it. No two sinks begin at the same place of their regions, since all regions may begin at
+  // offset 0.
   struct Read {
     std::uint32_t length;
     std::uint64_t sink_begin, source_offset;

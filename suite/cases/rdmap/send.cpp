@@ -20,7 +20,7 @@ CONFORMANCE_CASE(sends_are_well_formed,
   for (const std::size_t size : {5000, 0, 1, 100}) {
     const Work work = iut.post_send(payload(size));
     expect(peer, message(Opcode::send, payload(size)), "ddp.segmentation.all-data-sent");
-    expect(work, completes());  // APIs give no length of what is sent
+    expect(work, completes());  // APIs report no length for what is sent
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 5.3 where the Receives belong to several streams (RFC 5042 section 6.4.3.1): a
+// RFC 5040 section 5.3 where several streams share the Receives (RFC 5042 section 6.4.3.1): a
 // shared receive queue.
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -35,9 +35,9 @@ struct Shared {
   }
   void post(std::uint32_t length) {
     const iut::Reply reply = try_post(length);
-    body.expect_that(reply.outcome == iut::Outcome::ok, "the receive taken", reply.error);
+    body.expect_that(reply.outcome == iut::Outcome::ok, "the receive accepted", reply.error);
   }
-  /// The message completes a Receive, any one, of this endpoint, and lies in its buffer.
+  /// The message completes a Receive (any one) of this endpoint, and lies in its buffer.
   iut::WorkId expect_message(iut::Handle endpoint, const Octets& data) {
     const auto event = body.iut.take<iut::CompletionEvent>(body.context().deadline);
     body.expect_that(event && event->endpoint == endpoint && event->status == "success" &&
@@ -82,15 +82,15 @@ CONFORMANCE_CASE(shared_queue_accepts_its_depth_and_no_more,
   establish({.endpoint = shared.first});
   for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
   const iut::Reply beyond = shared.try_post(8);
-  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is taken");
+  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is accepted");
   for (std::uint32_t i = 0; i < Shared::depth; ++i) {
     peer.send(send_message(payload(8)));
     shared.expect_message(shared.first, payload(8));
   }
   if (beyond.outcome == iut::Outcome::ok) return;
   peer.send(send_message(payload(8)));
-  // It waits for a buffer, where the LLP lets it (docs/disputes.md D9). A Responder that has had
-  // FPDUs may send a Terminate.
+  // It may wait for a buffer, where the LLP lets it (docs/disputes.md D9). A Responder that has
+  // received FPDUs may send a Terminate.
   expect(peer, only_terminate({cause::ddp_untagged_no_buffer}) |
                    advisory(torn_down() | any_terminate() | silence()));
 }
@@ -105,17 +105,17 @@ CONFORMANCE_CASE(resized_shared_queue_takes_its_new_depth, rules("rdmap.send.con
   };
   for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
   const iut::Reply smaller = shared.resize(Shared::depth / 2);
-  advise_that(smaller.outcome != iut::Outcome::ok, "no fewer than wait now", "it is taken");
+  advise_that(smaller.outcome != iut::Outcome::ok, "no fewer than are waiting", "it is accepted");
   const iut::Reply same = shared.resize(Shared::depth);
-  expect_that(same.outcome == iut::Outcome::ok, "exactly as many as wait", same.error);
+  expect_that(same.outcome == iut::Outcome::ok, "exactly as many as are waiting", same.error);
   const iut::Reply larger = shared.resize(2 * Shared::depth);
   expect_that(larger.outcome == iut::Outcome::ok, "twice as many", larger.error);
   for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
   const iut::Reply beyond = shared.try_post(8);
-  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is taken");
+  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is accepted");
   for (std::uint32_t i = 0; i < 2 * Shared::depth; ++i) take_one();
   const iut::Reply back = shared.resize(Shared::depth);
-  expect_that(back.outcome == iut::Outcome::ok, "half of them, now that none waits", back.error);
+  expect_that(back.outcome == iut::Outcome::ok, "half of them, with none waiting", back.error);
   shared.post(8);
   take_one();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 5.4, 6.2.1 and 7: what becomes of a stream, its work and its messages after an
+// RFC 5040 sections 5.4, 6.2.1 and 7: what happens to a stream, its work and its messages after an
 // error.
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/framework/long_work.hpp"
@@ -17,7 +17,7 @@ CONFORMANCE_CASE(terminate_is_sent_before_waiting_messages,
   peer.send(send_message(payload(1)).with_queue(7));
   watch();
   peer.resume();
-  // The message under way comes first, whole or in part.
+  // The message in transmission arrives first, whole or in part.
   const Arrival first = peer.raw().next(context().deadline);
   if (first.message(Opcode::send) == nullptr) peer.raw().put_back(first);
   expect(peer, any_terminate() | advisory(torn_down()));
@@ -36,7 +36,7 @@ CONFORMANCE_CASE(stream_ends_gracefully_after_a_terminate,
   peer.send(send_message(payload(16)).with_opcode(0xF).with_queue(0));
   const Arrival arrival =
       expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
-  // Torn down without one: docs/disputes.md D7.
+  // Torn down without a Terminate: docs/disputes.md D7.
   advise_that(!arrival.is_end(), "a Terminate", arrival.text(),
               "rdmap.terminate.sent-on-rdmap-error");
   if (!arrival.is_end()) expect_teardown(peer.raw());
@@ -125,7 +125,7 @@ CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
       [&] { last_words([&] { peer.send(rdma_write(unknown_stag, 0, payload(8))); }); });
   row("DDP, untagged",
       [&] { last_words([&] { peer.send(send_message(payload(8)).with_queue(7)); }); });
-  row("an error behind an error", [&] {
+  row("an error after an error", [&] {
     last_words([&] {
       peer.send_together({rdma_write(unknown_stag, 0, payload(8)), read_of(unknown_stag, 0, 8),
                           send_message(payload(8)).with_queue(7)});

@@ -15,12 +15,12 @@ namespace {
 
 using rnic::wire::TerminateCause;
 
-/// What is wrong with a segment, the Terminates that tell it, and what they have to copy.
+/// What is wrong with a segment, the Terminates that report it, and what they must copy.
 struct Wrong {
   std::vector<TerminateCause> causes;
   std::vector<TerminateCause> tolerated{};  ///< advisories
   RuleRef code;                             ///< the rule that lays the cause down
-  /// It is a Read Request whose header is to be copied, or may be; otherwise none is.
+  /// Whether it is a Read Request whose header must or may be copied; otherwise none is.
   enum class ReadHeader : std::uint8_t { none, wanted, left_open } read_header = ReadHeader::none;
 };
 
@@ -47,8 +47,8 @@ std::size_t header_size(const Octets& ulpdu) {
   return control.tagged() ? rnic::wire::tagged_header_size : rnic::wire::untagged_header_size;
 }
 
-/// The copied headers are those of the segment at fault. Whether they are there stands behind a
-/// SHOULD ("if possible").
+/// The copied headers are those of the segment at fault. That they are present is a SHOULD ("if
+/// possible").
 void expect_copies(Body& test, const Arrival& arrival, const Octets& ulpdu,
                    Wrong::ReadHeader read_header = Wrong::ReadHeader::none) {
   const auto terminate = arrival.terminate();
@@ -73,7 +73,7 @@ void expect_copies(Body& test, const Arrival& arrival, const Octets& ulpdu,
                    "rdmap.terminate.read-header-original");
 }
 
-/// Sends the FPDUs, of which the last is at fault, and judges the Terminate and what follows it.
+/// Sends the FPDUs, the last of which is at fault, and judges the Terminate and what follows it.
 void expect_told(Body& test, const std::vector<Fpdu>& fpdus, const Wrong& wrong) {
   test.peer.ready().send(fpdus);
   const Expected right =
@@ -94,7 +94,7 @@ Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t len
   return read_of(region.stag, region.base + offset, length);
 }
 
-/// Neither DDP nor RDMA header.
+/// The Terminate has neither DDP nor RDMA header.
 void expect_told_without_headers(Body& test, TerminateCause cause, const Arrival& arrival,
                                  RuleRef code) {
   const auto terminate = arrival.terminate();
@@ -184,7 +184,7 @@ CONFORMANCE_CASE(missing_buffer_is_reported_with_the_segments_header,
   let_iut_send();
   const Octets ulpdu = peer.prepare(send_message(payload(9))).front().ulpdu;
   peer.send(Fpdu{.ulpdu = ulpdu});
-  // It may wait for a buffer where the LLP lets it (docs/disputes.md D9).
+  // It may wait for a buffer, where the LLP lets it (docs/disputes.md D9).
   const Arrival arrival = expect(
       peer, only_terminate({cause::ddp_untagged_no_buffer}) | silence() | advisory(torn_down()));
   if (arrival.message(Opcode::terminate) != nullptr) expect_copies(*this, arrival, ulpdu);
@@ -320,7 +320,7 @@ CONFORMANCE_CASE(operation_errors_are_reported_with_the_ddp_header_alone,
   });
   row("0/2/05 version of a Read Request", [&] {
     const Region region = iut.register_memory(64, access::remote_read);
-    // Figure 10 keeps the RDMA header out of it, section 7.1, case 3 puts it in (D57).
+    // Figure 10 leaves out the RDMA header, section 7.1, case 3 includes it (D57).
     Wrong of_a_read = version;
     of_a_read.read_header = Wrong::ReadHeader::left_open;
     expect_told(*this, read_from(region, 0, 8).with_rdmap_version(2), of_a_read);
@@ -329,9 +329,9 @@ CONFORMANCE_CASE(operation_errors_are_reported_with_the_ddp_header_alone,
     const Work receive = iut.post_receive(32);
     expect_told(*this, send_message(payload(9)).with_opcode(0xD), opcode);
   });
-  row("0/2/06 Read Response to nobody", [&] {
+  row("0/2/06 Read Response that was not requested", [&] {
     const Region region = iut.register_memory(64, access::remote_write);
-    // No text names a cause for it (D58).
+    // No text lays down a cause for it (D58).
     expect_told(*this, read_response(region.stag, region.base, payload(9)),
                 {.causes = {}, .code = "rdmap.read.invalid-response-surfaced"});
   });
@@ -356,7 +356,7 @@ CONFORMANCE_CASE(crc_error_is_reported_without_a_header,
                        "rdmap.terminate.llp-error-no-headers"),
                  in_both_roles) {
   see_iut_send();                             // a Responder may not answer an invalid first FPDU
-  const Work receive = iut.post_receive(64);  // so that nothing else is wrong with it
+  const Work receive = iut.post_receive(64);  // so that it has no other fault
   peer.send(send_message(payload(16)).with_crc(CrcChoice::wrong));
   const Arrival arrival = expect_unless_dropped(any_terminate() | advisory(torn_down()),
                                                 "mpa.terminate.crc-error-detected");
@@ -374,7 +374,7 @@ CONFORMANCE_CASE(marker_error_is_reported_without_a_header,
   if (at == 0) at = rnic::wire::marker_interval;
   fpdu.change_before_crc = [at](rnic::wire::MutableBytes all) { all[at + 2] ^= std::byte{0x10}; };
   peer.send(fpdu);
-  // Markers need not be looked at (docs/disputes.md D8).
+  // Markers need not be checked (docs/disputes.md D8).
   const Arrival arrival = expect(peer, any_terminate() | torn_down() | silence());
   expect_told_without_headers(*this, cause::mpa_marker, arrival,
                               "mpa.terminate.marker-mismatch-code");
@@ -394,7 +394,7 @@ CONFORMANCE_CASE(local_error_is_reported_as_such,
       expect_that(!told->d && !told->r, "D and R clear", arrival.text(),
                   "rdmap.error.local-error-no-headers");
   });
-  row("Read whose sink is gone before its turn", [&] {
+  row("Read whose sink is deregistered before it is sent", [&] {
     establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});
     let_iut_send();
     const Work first = iut.post_read(8, unknown_stag, 0),
@@ -402,7 +402,7 @@ CONFORMANCE_CASE(local_error_is_reported_as_such,
     const auto request = expect_message(Opcode::read_request).read_request();
     iut.deregister(second.buffer);
     peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-    // An IUT that looks at the sink only when the Response comes finds no error here.
+    // An IUT that checks the sink only when the Response arrives finds no error here.
     expect(peer, local_error() | advisory(torn_down()) | message(Opcode::read_request));
   });
 }
@@ -436,7 +436,7 @@ CONFORMANCE_CASE(cause_fits_the_message_at_fault,
     const Work receive = iut.post_receive(16);
     no_protection_error(send_message(payload(17)));
   });
-  row("Read Response that nobody asked for", [&] {
+  row("Read Response that was not requested", [&] {
     const Region region = iut.register_memory(16, access::remote_write);
     no_protection_error(read_response(region.stag, region.base, payload(8)));
   });

@@ -11,7 +11,7 @@ namespace {
 
 using Control = rnic::wire::TerminateControl;
 
-/// A Read Request whose sink fields the Terminate has to repeat.
+/// A Read Request whose sink fields the Terminate must repeat.
 Outgoing read_into(std::uint32_t sink_stag, std::uint64_t sink_offset, const Region& source,
                    std::uint32_t length) {
   return read_request({.sink_stag = sink_stag,
@@ -21,7 +21,7 @@ Outgoing read_into(std::uint32_t sink_stag, std::uint64_t sink_offset, const Reg
                        .source_offset = source.base});
 }
 
-/// A Terminate holds what its M, D and R bits say, and the bits are those that Figure 10 wants.
+/// A Terminate contains what its M, D and R bits say, and the bits are those of Figure 10.
 void expect_contents(Body& test, const Arrival& arrival, bool ddp_header, bool read_header) {
   const Octets& body = arrival.as<Message>()->payload;
   const unsigned bits = rnic::wire::Reader(body).read<Control>().header_control.value();
@@ -101,7 +101,8 @@ CONFORMANCE_CASE(terminate_is_an_untagged_message,
   const Octets& body = terminate.payload;
   expect_that(body.size() >= 4 && body[0] == std::byte{0x12} &&
                   (body[1] == std::byte{0x01} || body[1] == std::byte{0x02}),
-              "12 01 or 12 02 in front", arrival.text(), "rdmap.terminate.control-field-format");
+              "12 01 or 12 02 at the beginning", arrival.text(),
+              "rdmap.terminate.control-field-format");
 }
 
 CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
@@ -221,7 +222,7 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
   const auto whole = static_cast<std::uint32_t>(source.length);
   peer.stall();
   peer.send(read_into(unknown_stag, 0x5000, source, whole));
-  watch();  // the Response is under way
+  watch();  // the Response is being sent
   iut.deregister(source);
   peer.resume();
   const Arrival response = peer.raw().next(context().deadline);

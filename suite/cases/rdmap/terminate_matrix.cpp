@@ -17,7 +17,7 @@ constexpr std::string_view invalidations =
     "rdmap.terminate_codes.invalidation_errors_are_reported_with_the_segments_header";
 constexpr std::string_view operations =
     "rdmap.terminate_codes.operation_errors_are_reported_with_the_ddp_header_alone";
-constexpr std::string_view wraps = "out of bounds is right as well (docs/disputes.md D15)";
+constexpr std::string_view wraps = "out of bounds is also right (docs/disputes.md D15)";
 constexpr std::string_view either_type = "types 1 and 2 are both right (docs/disputes.md D1)";
 
 constexpr MatrixEntry matrix[] = {
@@ -40,13 +40,13 @@ constexpr MatrixEntry matrix[] = {
      "rdmap.terminate_codes.unaligned_atomic_is_reported_with_the_ddp_header_alone",
      "demanded for unaligned Atomics only (RFC 7306 8.2)"},
     {cause::rdmap_catastrophic_global, false, "catastrophic error, global", "",
-     "the whole RNIC has failed: nothing that a peer may send brings that about"},
+     "the whole RNIC has failed: nothing that a peer sends can cause this"},
     {cause::rdmap_operation_cannot_invalidate, false, "STag cannot be invalidated", invalidations,
      either_type},
     {cause::rdmap_operation_unspecified, false, "unspecified operation error", "",
      "no text demands it; accepted by rdmap.atomics.unknown_atomic_operation_is_rejected"},
     {cause::ddp_local_catastrophic, false, "local catastrophic error", "",
-     "an error of the IUT's own that neither its peer nor its consumer can bring about"},
+     "a local error of the IUT that neither its peer nor its consumer can cause"},
     {cause::ddp_tagged_invalid_stag, false, "invalid STag", tagged, ""},
     {cause::ddp_tagged_base_or_bounds, false, "base or bounds violation", tagged, ""},
     {cause::ddp_tagged_stag_not_associated, false, "STag not associated with the stream", tagged,
@@ -65,20 +65,20 @@ constexpr MatrixEntry matrix[] = {
      true,
      "reserved for the LLP",
      "",
-     "MPA reports its errors under a layer of its own (RFC 5044 section 8)"},
+     "MPA reports its errors under its own layer (RFC 5044 section 8)"},
     {cause::mpa_connection_lost, false, "TCP connection closed, terminated or lost",
      "rdmap.close.fin_within_an_fpdu_is_a_lost_connection",
-     "told to the consumer: without the connection no Terminate travels"},
+     "reported to the consumer: without the connection no Terminate can be sent"},
     {cause::mpa_crc, false, "CRC error",
      "rdmap.terminate_codes.crc_error_is_reported_without_a_header",
-     "a silent drop is right as well (docs/disputes.md D8)"},
+     "a silent drop is also right (docs/disputes.md D8)"},
     {cause::mpa_marker, false, "Marker and ULPDU Length mismatch",
      "rdmap.terminate_codes.marker_error_is_reported_without_a_header",
-     "Markers need not be looked at (docs/disputes.md D8)"},
+     "Markers need not be checked (docs/disputes.md D8)"},
     {cause::mpa_invalid_frame, false, "invalid Request or Reply Frame", "",
-     "told to the consumer: before full operation there are no FPDUs to carry a Terminate"},
+     "reported to the consumer: before full operation no FPDU can carry a Terminate"},
     {cause::mpa_local_catastrophic, false, "local catastrophic error", "",
-     "an error of the IUT's own that neither its peer nor its consumer can bring about"},
+     "a local error of the IUT that neither its peer nor its consumer can cause"},
     {cause::mpa_insufficient_ird, false, "insufficient IRD resources",
      "mpa.enhanced_initiator.insufficient_ird_is_reported_by_a_terminate", ""},
     {cause::mpa_no_rtr, false, "no matching RTR option",

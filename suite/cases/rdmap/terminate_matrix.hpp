@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The Terminate matrix: for each cause that RFC 6580 and RFC 6581 register the case that provokes
-// it, or why no peer can.
+// The Terminate matrix: for each cause that RFC 6580 and RFC 6581 register, the case that provokes
+// it, or the reason why no peer can.
 #pragma once
 
 #include <span>

@@ -51,7 +51,7 @@ CONFORMANCE_CASE(terminate_is_taken_though_all_queues_are_full,
   constexpr int granted = 2;
   const Region region = iut.register_memory(much_data().size(), access::remote_read);
   establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
-  // No Receive is posted, and no Response gets through, so that none of the Requests is done with.
+  // No Receive is posted, and no Response can be sent, so none of the Requests is done.
   peer.stall();
   const auto length = static_cast<std::uint32_t>(region.length);
   peer.send_together(std::vector<Outgoing>(granted, read_of(region.stag, region.base, length)));
@@ -133,7 +133,7 @@ CONFORMANCE_CASE(terminate_of_every_cause_ends_the_stream,
     Outgoing terminate = terminate_message(cause::rdmap_local_catastrophic);
     terminate.payload = payload;
     peer.send(terminate);
-    // It is not answered by another.
+    // It is not answered with another one.
     expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
     if (peer.raw().is_open()) peer.half_close();
     expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What is sent arrives octet for octet: every operation in both directions, over sizes around
-// segments and pages, with and without CRCs and Markers, scattered and gathered, and long.
+// What is sent arrives octet for octet: every operation in both directions, in sizes around those
+// of segments and pages, with and without CRCs and Markers, scattered and gathered, and long.
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/rdmap/transfer_steps.hpp"
 
@@ -138,7 +138,7 @@ CONFORMANCE_CASE(message_is_gathered_from_all_its_pieces,
   const Octets data = generator.octets(12'000);
   Region source = iut.register_memory(data.size());
   iut.write_memory(source, data);
-  // The pieces are the source with two octets left out between them, the last one first.
+  // The pieces are the source, with two octets left out between them, the last piece first.
   iut::PostWork send;
   send.operation = operation::send;
   send.pieces = {{source.handle, 9000, 3000}, {source.handle, 0, 1}, {source.handle, 3, 5000}};
@@ -168,7 +168,7 @@ CONFORMANCE_CASE(small_messages_across_a_page_are_sent_whole,
   const Octets data = PayloadGenerator(23).octets(3 * page);
   Region source = iut.register_memory(data.size());
   iut.write_memory(source, data);
-  // Offsets are addresses with most APIs, so that here the last page but one ends.
+  // With most APIs offsets are addresses, so the second-last page ends here.
   const std::uint64_t boundary = 2 * page - source.base % page;
   for (const std::uint32_t size : {2U, 3U, 8U, 63U, 100U, 500U, 1300U}) {
     for (const std::uint32_t before : {1U, size / 2, size - 1}) {

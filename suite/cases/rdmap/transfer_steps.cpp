@@ -12,10 +12,10 @@ namespace suite::cases {
 namespace {
 
 constexpr std::size_t page = 4096;
-constexpr std::size_t guard = 16;  ///< octets beside a transfer that must stay as they are
+constexpr std::size_t guard = 16;  ///< octets before and after a transfer that must not change
 constexpr std::byte guard_octet{0xEE};
 
-/// The buffer, as it is to be after `data` came to lie in the middle of it.
+/// The expected buffer after `data` has been placed in the middle of it.
 Octets guarded(const Octets& data) {
   Octets all(data.size() + 2 * guard, guard_octet);
   std::ranges::copy(data, all.begin() + guard);
@@ -96,7 +96,7 @@ void read_by_iut(Body& test, StreamPeer& partner, const Octets& data) {
   const auto length = static_cast<std::uint32_t>(data.size());
   const Work read = test.iut.post_read(length, source.stag, source.base + guard);
   test.expect(read, completes().with_length(length), "rdmap.read.response-delivered-to-ulp");
-  // Without any further exchange: what has completed must be there.
+  // Without any further exchange: the data of completed work must be there.
   const Octets seen = test.iut.read_memory(read.buffer);
   test.expect_that(seen == data, "the sink holds " + digest(data), digest(seen),
                    "rdmap.order.read-completes-after-response");

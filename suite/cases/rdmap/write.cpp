@@ -5,7 +5,7 @@
 namespace suite::cases {
 namespace {
 
-/// The IUT has sent the Request of a Read whose success its consumer does not ask to hear of.
+/// The IUT has sent the Request of a Read that is unsignaled.
 Work leave_unsignaled_read_unanswered(Body& test) {
   iut::PostWork silent;
   silent.operation = operation::read;
@@ -92,7 +92,7 @@ CONFORMANCE_CASE(failed_write_is_reported_to_consumer_and_peer,
   peer.send(rdma_write(region.stag, region.base + 60, payload(8)));
   expect(peer, any_terminate() | advisory(torn_down()));
   expect(iut, asynchronous_error() | disconnected());
-  // A consumer that waits for completions alone learns of it by that of its work.
+  // A consumer that only waits for completions learns of it from that of its work.
   const auto ended = iut.take(completion_of(unsignaled).matches, context().deadline);
   advise_that(ended && !success_of(unsignaled).matches(*ended), "unsignaled work ended in error",
               ended ? describe(*ended) : "no completion");

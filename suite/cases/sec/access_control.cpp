@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 8.1.1, RFC 5041 section 8.2: which streams an STag serves, and with which rights.
+// RFC 5040 section 8.1.1, RFC 5041 section 8.2: which streams may use an STag, and with which
+// rights.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -107,19 +108,19 @@ CONFORMANCE_CASE(buffer_is_open_from_registration_to_deregistration,
            "rdmap.security.buffer-association-mechanism");
     const Region neighbour = iut.register_memory(64, access::remote_read_write);
     iut.deregister(region);
-    // Another buffer stays open.
+    // Another buffer stays accessible.
     peer.send(read_of(neighbour.stag, neighbour.base, 64));
     expect(peer, message(Opcode::read_response, neighbour.contents),
            "ddp.security.rnic-association-mechanism");
     return std::pair(region, neighbour);
   };
-  row("what is closed stays closed", [&] {
+  row("after deregistration", [&] {
     const auto [region, neighbour] = open_a_buffer_and_its_neighbour();
     peer.send(rdma_write(region.stag, region.base, payload(1)));
     expect(peer, any_terminate() | torn_down(), "rdmap.security.buffer-association-mechanism");
     expect(neighbour, unchanged, "rdmap.security.buffer-association-mechanism");
   });
-  row("what is open ends at its bounds", [&] {
+  row("beyond the bounds", [&] {
     const auto [region, neighbour] = open_a_buffer_and_its_neighbour();
     peer.send(rdma_write(neighbour.stag, neighbour.base + 60, payload(8)));
     expect(peer, any_terminate() | torn_down(), "rdmap.security.access-within-buffer");
@@ -152,7 +153,8 @@ CONFORMANCE_CASE(rights_are_those_that_were_granted,
         if (granted && writes)
           expect(region, holds(payload(16)));
         else
-          expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "not so");
+          expect_that(iut.read_memory(region) == region.contents, "memory unchanged",
+                      "memory changed");
       });
     }
   }

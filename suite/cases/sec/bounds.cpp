@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: regions and windows end at the octet.
+// RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: regions and windows are bounded to the
+// octet.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -16,7 +17,7 @@ struct Range {
   std::uint32_t length;
 };
 constexpr Range ranges_not_within[] = {{"the octet before", ~std::uint64_t{0}, 1},
-                                       {"the octet behind", width, 1},
+                                       {"the octet after", width, 1},
                                        {"one octet too many at the start", ~std::uint64_t{0}, 2},
                                        {"one octet too many at the end", width - 1, 2},
                                        {"the whole region", 0 - start, 256}};

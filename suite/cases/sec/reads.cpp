@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5042 sections 6.3.5 and 6.4.3.3: what a Read may see, and the Read Request Queue.
+// RFC 5042 sections 6.3.5 and 6.4.3.3: what a Read may access, and the Read Request Queue.
 #include <deque>
 
 #include "suite/cases/framework/conformance_case.hpp"
@@ -33,7 +33,7 @@ CONFORMANCE_CASE(reading_nothing_needs_no_right, rules("sec.buffer.zero-length-r
     const Region region = iut.register_memory(16, access::remote_read, 0xA5, iut.create_domain());
     read_nothing(region.stag, region.base);
   });
-  row("of memory that is gone", [&] {
+  row("of deregistered memory", [&] {
     const Region region = iut.register_memory(16, access::remote_read);
     iut.deregister(region);
     read_nothing(region.stag, region.base);
@@ -49,7 +49,7 @@ CONFORMANCE_CASE(memory_for_reading_and_writing_serves_both,
   command.access = access::remote_read_write;
   const iut::Reply reply = iut.try_call(command, "register memory for reading and writing");
   if (reply.outcome != iut::Outcome::ok || !reply.stag || !reply.base)
-    stop(Verdict::not_applicable, "the API opens no memory for both: " + reply.error);
+    stop(Verdict::not_applicable, "the API registers no memory for both: " + reply.error);
   peer.send(rdma_write(*reply.stag, *reply.base, payload(64)));
   peer.send(read_of(*reply.stag, *reply.base, 64));
   expect(peer, message(Opcode::read_response, payload(64)));
@@ -63,7 +63,7 @@ CONFORMANCE_CASE(reads_of_one_stream_do_not_use_up_the_queue_of_others,
   establish(other, {.parameters = parameters, .endpoint = iut.create_endpoint(), .opening = true});
   const Region much = iut.register_memory(much_data().size(), access::remote_read);
   const Region little = iut.register_memory(16, access::remote_read);
-  // One stream has its queue full, and takes none of the Responses.
+  // One stream fills its queue and receives none of the Responses.
   std::vector<Outgoing> requests(granted, read_of(little.stag, little.base, 16));
   requests.front() = read_of(much.stag, much.base, static_cast<std::uint32_t>(much.length));
   peer.stall();
@@ -98,12 +98,13 @@ CONFORMANCE_CASE(reads_beyond_the_queue_end_that_stream_only, rules("sec.reads.e
     if (arrival.is_end() || arrival.message(Opcode::terminate) != nullptr) break;
     ++answered;
   }
-  // An IUT may take one Request after another, each when the one before is done with.
+  // An IUT may accept one Request after another, each when the one before is done.
   if (answered == granted + excess)
     stop(Verdict::inconclusive, "the IUT lets Read Requests wait in the LLP");
   expect_that(answered <= granted, fmt::format("no more than {} Responses", granted),
               fmt::format("{}", answered));
-  expect_that(iut.read_memory(bystander) == bystander.contents, "memory unchanged", "not so");
+  expect_that(iut.read_memory(bystander) == bystander.contents, "memory unchanged",
+              "memory changed");
 }
 
 CONFORMANCE_CASE(reads_above_the_depth_are_queued, rules("sec.reads.initiator-queues-excess"),
@@ -117,7 +118,7 @@ CONFORMANCE_CASE(reads_above_the_depth_are_queued, rules("sec.reads.initiator-qu
   for (std::uint32_t i = 0; i < depth; ++i)
     requests.push_back(*expect_message(Opcode::read_request).read_request());
   for (std::uint32_t answered = 0; answered < reads; ++answered) {
-    expect(peer, silence());  // one in, one out
+    expect(peer, silence());  // each Response releases one Request
     peer.send(read_response(requests.front().sink_stag, requests.front().sink_offset, payload(8)));
     requests.pop_front();
     if (answered + depth < reads)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5042 sections 5 and 6.4: many peers, peers that stop in the middle of startup, and queues that
-// overflow harm no other stream.
+// RFC 5042 sections 5 and 6.4: many peers, peers that stop in the middle of startup, and queues
+// that overflow do not harm other streams.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int crowd = 16;
 
-/// Opens so many connections and sends the beginning of a Request on each.
+/// Opens this many connections and sends the beginning of a Request on each.
 void open_half(Body& body, std::size_t octets_of_request) {
   const Octets request = mpa_request().encode();
   std::vector<Peer*> halted;
@@ -19,14 +19,15 @@ void open_half(Body& body, std::size_t octets_of_request) {
                      "mpa.startup.acceptable-request-accepted");
   }
   if (octets_of_request == 0) return;
-  // Who comes up behind them shows that they were accepted. What goes wrong with octets that come
-  // while a connection is being accepted is request_in_pieces_is_put_together's to find.
+  // A later connection that comes up shows that the half-open ones were accepted. Faults with
+  // octets that arrive while a connection is being accepted are found by
+  // request_in_pieces_is_put_together.
   body.establish(body.another_peer(), {.endpoint = body.iut.create_endpoint(),
                                        .judged_by = "mpa.startup.acceptable-request-accepted"});
   for (Peer* peer : halted) peer->send_octets(wire::Bytes(request).first(octets_of_request));
 }
 
-/// Whether the endpoint's completion queue overflowed, as far as a consumer or its peer can tell.
+/// Whether the endpoint's completion queue overflowed, as far as its consumer or peer can see.
 bool overflowed(Body& body, Peer& other, iut::Handle endpoint) {
   const auto window = body.environment().quiet_window;
   const auto told = body.iut.take(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 8.1.1, RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: what is deregistered,
-// invalidated or unbound is open to nobody.
+// RFC 5040 section 8.1.1, RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: memory that is
+// deregistered, invalidated or unbound is not accessible.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t half = 200;  ///< of the message under way
 
-/// The second half of a Write of which the first half went out before its STag was revoked.
+/// The second half of a Write whose first half was sent before its STag was revoked.
 void expect_rest_refused(Body& body, const Fpdu& rest, const Region& region) {
   body.peer.send(rest);
   body.expect(body.peer, any_terminate() | torn_down(), "ddp.security.rnic-revocation-effective");
@@ -23,7 +23,7 @@ Outgoing write_in_halves(std::uint32_t stag, std::uint64_t offset) {
   return rdma_write(stag, offset, payload(2 * half)).with_segments_of(half);
 }
 
-/// The Read is refused as one of an STag that is not valid (any more).
+/// The Read is refused because its STag is not valid (any more).
 void expect_read_refused(Body& body, std::uint32_t stag, std::uint64_t offset) {
   body.peer.send(read_of(stag, offset, 8));
   body.expect(body.peer, any_terminate() | torn_down(), "sec.buffer.revocation-stops-reads");
@@ -93,13 +93,13 @@ CONFORMANCE_CASE(send_from_an_stag_invalidated_before_it_is_an_error,
   iut::PostWork invalidate;
   invalidate.operation = operation::local_invalidate;
   invalidate.invalidate_stag = source.stag;
-  invalidate.fence = true;  // so that it waits for the Read, and the Send behind it
+  invalidate.fence = true;  // it waits for the Read, and the Send waits for it
   iut::PostWork send;
   send.operation = operation::send;
   send.pieces = {{source.handle, 0, 16}};
   const Work revoked = iut.post(invalidate), late = iut.post(send);
   peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-  // How far an STag without remote rights is revoked for its owner, too, is up to the API.
+  // Whether an STag without remote rights is also revoked for its owner is up to the API.
   expect(peer, any_terminate() | advisory(torn_down() | message(Opcode::send)));
   expect(read, completes());
   expect(revoked, completes());
@@ -111,7 +111,7 @@ CONFORMANCE_CASE(shared_stag_stays_valid_after_one_peer_invalidates_it,
   establish({.opening = true});
   Peer& other = another_peer();
   establish(other, {.endpoint = iut.create_endpoint(), .opening = true});
-  // Both streams use it before: it is shared whatever one calls so (docs/disputes.md D16).
+  // Both streams have used it, so it is shared whatever the definition (docs/disputes.md D16).
   const Region region = iut.register_memory(64, access::remote_read);
   peer.send(read_all(region));
   expect(peer, message(Opcode::read_response, region.contents));

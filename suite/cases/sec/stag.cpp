@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 section 8.1.1, RFC 5042 section 6.1.1: an STag is of use only where it belongs, and hard
-// to guess.
+// RFC 5040 section 8.1.1, RFC 5042 section 6.1.1: an STag is valid only for the streams it belongs
+// to, and is hard to guess.
 #include <algorithm>
 #include <set>
 #include <vector>
@@ -12,7 +12,7 @@ namespace suite::cases {
 
 namespace {
 
-constexpr std::size_t sample = 64;  ///< registrations that are looked at
+constexpr std::size_t sample = 64;  ///< registrations that are examined
 
 std::vector<std::uint32_t> stags_of_many(Consumer& iut) {
   std::vector<std::uint32_t> stags(sample);
@@ -37,7 +37,7 @@ Owner window_of_another_stream(Body& body, const iut::Access& rights) {
   return {other, std::move(region), window};
 }
 
-/// The owner's stream goes on, its window stays open to it.
+/// The owner's stream continues, and its window stays accessible to it.
 void expect_open_to_owner(Body& body, Owner& owner, RuleRef rule) {
   owner.peer.send(read_of(owner.window.stag, owner.window.base, 16));
   body.expect(owner.peer, message(Opcode::read_response, owner.region.contents), rule);
@@ -137,7 +137,7 @@ CONFORMANCE_CASE(stag_of_another_domain_stays_usable_there,
   watch();
   owner.send(read_of(region.stag, region.base, 16));
   expect(owner, message(Opcode::read_response, region.contents));
-  // What the IUT still has to say of the other stream comes before that has ended.
+  // What the IUT still sends about the other stream arrives before that one has ended.
   peer.half_close();
   expect(peer, any_terminate() | torn_down(), then_close, "rdmap.stream.connection-torn-down");
 }
@@ -185,7 +185,7 @@ CONFORMANCE_CASE(freed_stag_is_not_reused_at_once, rules("sec.stag.slow-reuse"))
     seen.insert(region.stag);
     iut.deregister(region);
   }
-  advise_that(seen.size() > sample / 2, "few STags that come back",
+  advise_that(seen.size() > sample / 2, "few STags used again",
               fmt::format("{} different STags in {} registrations, each freed before the next",
                           seen.size(), sample));
 }
@@ -216,7 +216,7 @@ CONFORMANCE_CASE(stags_do_not_form_an_arithmetic_sequence,
 CONFORMANCE_CASE(stags_are_spread_over_the_range, rules("rdmap.security.stag-sparse")) {
   const std::vector<std::uint32_t> stags = stags_of_many(iut);
   const auto [lowest, highest] = std::ranges::minmax(stags);
-  // Random ones lie within a sixteenth of the range in no run that anybody will ever see.
+  // Random STags practically never all lie within a sixteenth of the range.
   constexpr std::uint32_t sixteenth = 1U << 28;
   advise_that(highest - lowest >= sixteenth, "STags from more than a sixteenth of the range",
               fmt::format("{} STags from {:#010x} to {:#010x}", stags.size(), lowest, highest));

@@ -21,8 +21,9 @@ namespace suite::iut {
 enum class Claim {
   supported,
   unsupported,  ///< only of what the RFCs leave open: a MUST cannot be denied
-  missing,  ///< a MUST that is admitted to be missing: its own case fails, the cases that need it
-            ///< are not applicable
+  /// A MUST that the vendor admits to be missing: its own case fails, the cases that need it are
+  /// not applicable.
+  missing,
 };
 
 struct Pics {

@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(a_working_folder_that_is_gone_is_said_in_one_line) {
     Words command{"sh", "-c", script, "sh"};
     command.insert(command.end(), words.begin(), words.end());
     check_refusal(run(command, {.folder = scratch.path.string()}), harness,
-                  "the working folder is gone");
+                  "the current folder no longer exists");
   }
 }
 
@@ -493,7 +493,7 @@ BOOST_AUTO_TEST_CASE(a_disputed_verdict_is_bundled_with_all_that_it_rests_on) {
                             "RFC 5041 section 7.1", "again: "})
     BOOST_TEST(text.find(words) != std::string::npos, text);
   BOOST_TEST(Json::parse(text_of(bundle + "/case.json"))["id"] == "toy.verdict.fail");
-  check_refusal(dispute("toy.verdict.fail"), harness, "is there already");
+  check_refusal(dispute("toy.verdict.fail"), harness, "already exists");
   check_refusal(run({toy, "dispute", "x", "--results", scratch / "none"}), usage, "--results");
 }
 

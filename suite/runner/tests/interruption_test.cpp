@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_killed_run_can_be_collected) {
   const Finished collected = run({toy, "collect", scratch / "out"});
   BOOST_TEST(collected.status == harness);
   BOOST_TEST(collected.out.find("--select toy.slow.waits --out " + (scratch / "out") +
-                                "` goes on with it") != std::string::npos,
+                                "` continues it") != std::string::npos,
              collected.out);
   const Json results = results_in(scratch / "out");
   BOOST_TEST(results["run"]["complete"] == false);

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_stays_away_ends_the_run_and_the_same_command_go
   BOOST_TEST(last.starts_with("rnic-suite: the IUT has not answered since "), last);
   BOOST_TEST(last.find("refused") != std::string::npos, last);
   BOOST_TEST(last.find("; the last case that passed is ddp.") != std::string::npos, last);
-  BOOST_TEST(finished.out.find("` goes on with it") != std::string::npos, finished.out);
+  BOOST_TEST(finished.out.find("` continues it") != std::string::npos, finished.out);
   const Json results = dut.results();
   BOOST_TEST(results["run"]["ending"] == "aborted");
   for (const Json& one : results["cases"])

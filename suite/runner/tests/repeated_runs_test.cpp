@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(attempts_can_be_added_to_a_run_that_was_killed) {
   const Finished rerun = run({toy, "run", "--rerun-failed", "--out", out}, setting);
   BOOST_TEST(rerun.status == harness);
   BOOST_TEST(rerun.err.find("1 of 4 cases have no verdict") != std::string::npos, rerun.err);
-  BOOST_TEST(rerun.out.find("--select toy.slow.first_time --out " + out + "` goes on with it") !=
+  BOOST_TEST(rerun.out.find("--select toy.slow.first_time --out " + out + "` continues it") !=
                  std::string::npos,
              rerun.out);
   BOOST_TEST((attempts(out)["toy.verdict.fail"] == std::vector<int>{1, 2}));

@@ -16,7 +16,7 @@ bool is_missing(DAT_RETURN got) {
 }
 
 bool holds(const std::vector<DAT_RETURN_TYPE>& types, DAT_RETURN got) {
-  // A failure that lacks its class bit is still told by its type; the words say so.
+  // A failure that lacks its class bit is still recognised by its type; the text says so.
   return std::ranges::any_of(types, [got](DAT_RETURN_TYPE type) {
     return DAT_GET_TYPE(got) == static_cast<DAT_RETURN>(type);
   });

@@ -19,7 +19,7 @@ namespace suite::cases::dat {
 
 struct DatCase;
 
-/// Where what a case has come to so far goes at once, line by line: a crash loses nothing.
+/// Takes the results of a case line by line, as they come: a crash loses nothing.
 class DatReport {
  public:
   virtual ~DatReport() = default;
@@ -29,7 +29,7 @@ class DatReport {
   virtual void row_ended(const RowOutcome& row) = 0;
 };
 
-/// What a case runs in.
+/// What a case runs with.
 struct DatContext {
   const DatCase& one;
   DatReport& report;
@@ -63,12 +63,13 @@ class DatBody : public Judging {
   /// The IA under test, opened when it is first used and closed behind the case.
   Ia& ia();
   [[nodiscard]] const DatTarget& target() const { return context_.target; }
-  /// Two endpoints of the IA, connected to one another.
+  /// Two connected endpoints of the IA.
   [[nodiscard]] Pair connected(const PairOptions& options = {});
 
   // -- expectations: one that fails is recorded and ends the body (or row) --
-  /// A call returned what it may. A call that the provider does not have (DAT_NOT_IMPLEMENTED, or
-  /// DAT_MODEL_NOT_SUPPORTED) makes the case not applicable, unless that was expected.
+  /// A call returned an admissible code. A call that the provider does not have
+  /// (DAT_NOT_IMPLEMENTED, or DAT_MODEL_NOT_SUPPORTED) makes the case not applicable, unless that
+  /// was expected.
   void expect(DAT_RETURN got, const Returns& wanted, RuleRef rule = {});
   /// The next event of this dispatcher, within the case's time, is of this kind.
   DAT_EVENT expect_event(const Evd& evd, DAT_EVENT_NUMBER number, RuleRef rule = {});
@@ -76,13 +77,13 @@ class DatBody : public Judging {
   DAT_DTO_COMPLETION_EVENT_DATA expect_completion(const Evd& evd, DAT_UINT64 cookie,
                                                   DAT_DTO_COMPLETION_STATUS status,
                                                   RuleRef rule = {});
-  /// No event is there now, as a call that must follow all earlier events shows.
+  /// There is no event, as a call that must follow all earlier events shows.
   void expect_no_event(const Evd& evd, RuleRef rule = {});
   void expect_state(const Ep& ep, DAT_EP_STATE state, RuleRef rule = {});
 
   /// A data row: a verdict of its own.
   void row(const std::string& name, const std::function<void()>& body);
-  /// A preparation that has to succeed for the case to have its object; else it is inconclusive.
+  /// A preparation that must succeed before the case can judge; otherwise it is inconclusive.
   void need(DAT_RETURN got, std::string_view what) const;
 
  private:

@@ -20,8 +20,8 @@ namespace suite::cases::dat {
 
 namespace {
 
-// Read by the signal handlers. The call of the case's own thread is kept apart: it is the one that
-// hangs when the deadline passes, whichever thread gets the signal.
+// Read by the signal handlers. The call of the case's own thread is kept separately: it is the one
+// that hangs when the deadline passes, whichever thread gets the signal.
 thread_local const char* current_call = nullptr;
 const char* volatile main_call = nullptr;
 volatile std::sig_atomic_t report_fd = -1;
@@ -29,7 +29,7 @@ bool is_main() { return ::gettid() == ::getpid(); }
 
 constexpr std::size_t deepest = 48;
 
-// A line of JSON, put together without allocating: what does not fit is left out.
+// A line of JSON, built without allocation: what does not fit is left out.
 class Line {
  public:
   void raw(std::string_view text) {
@@ -71,7 +71,8 @@ void* instruction_of(const void* context) {
 #endif
 }
 
-// dladdr and backtrace may take locks that the crash left held; then the deadline's signal ends us.
+// dladdr and backtrace may take locks that the crashed thread holds; then the deadline's signal
+// ends the process.
 void describe_frames(Line& line) {
   std::array<void*, deepest> frames{};
   const int count = ::backtrace(frames.data(), static_cast<int>(frames.size()));
@@ -101,7 +102,7 @@ void tell_crash(int signal, const void* context, bool with_frames) {
   line.send();
 }
 
-// The frames of a stack that was overwritten may lead anywhere: what is known without them is told
+// The frames of an overwritten stack may lead anywhere: what is known without them is written
 // first.
 extern "C" void crashed(int signal, siginfo_t*, void* context) {
   ::signal(signal, SIG_DFL);
@@ -136,8 +137,7 @@ struct Return {
   DAT_RETURN code;
 };
 
-/// Returns that no expectation has asked for, of all threads; those that nobody ever will are
-/// forgotten.
+/// Returns that no expectation has asked for, of all threads; old ones are discarded.
 class Returns {
  public:
   void keep(const Return& one) {

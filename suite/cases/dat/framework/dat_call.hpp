@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The call into DAT that a thread of a case is in, so that a crash or a hang can be laid to it.
+// The call into DAT that a thread of a case is in, so that a crash or a hang is attributed to it.
 #pragma once
 
 #include <chrono>
@@ -25,8 +25,8 @@ class InCall {
 
 /// Keeps what a call returned, for call_that_returned().
 void keep_return(const char* call, DAT_RETURN code);
-/// The call that returned this: the latest one that nobody has asked for yet. Empty where it was
-/// not made by CALL, or by a name that is none of DAT's.
+/// The call that returned this: the latest one that has not been asked for. Empty if it was not
+/// made by CALL, or by a name that DAT does not have.
 [[nodiscard]] std::string call_that_returned(DAT_RETURN code);
 
 template <typename Function>

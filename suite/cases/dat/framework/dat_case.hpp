@@ -25,11 +25,12 @@
 namespace suite::cases::dat {
 
 struct DatCase {
-  /// The row of the case table, without what makes its body.
+  /// The row of the case table, without its body.
   Case row;
   /// `dat_ep_connect`: those whose behaviour it judges.
   std::vector<std::string_view> calls;
-  /// Calls are given handles that no consumer may give: a crash in the provider is an advisory then.
+  /// Calls are given handles that no consumer may give: then a crash in the provider is an
+  /// advisory.
   bool hostile = false;
   std::function<void(DatContext&)> run;
 };

@@ -29,7 +29,7 @@ void need_event(const Evd& evd, DAT_EVENT_NUMBER number) {
   if (event.event_number != number)
     throw CaseStop{
         Verdict::inconclusive,
-        fmt::format("{} in place of {}", event_text(event.event_number), event_text(number))};
+        fmt::format("{} instead of {}", event_text(event.event_number), event_text(number))};
 }
 
 }  // namespace
@@ -141,8 +141,7 @@ Listener::Listener(const Ia& ia, DAT_PSP_FLAGS flags) : requests(ia.evd(DAT_EVD_
 DAT_CR_HANDLE Listener::next() const {
   const DAT_EVENT event = next_event(requests);
   if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
-    throw CaseStop{Verdict::inconclusive,
-                   event_text(event.event_number) + " in place of a request"};
+    throw CaseStop{Verdict::inconclusive, event_text(event.event_number) + " instead of a request"};
   return event.event_data.cr_arrival_event_data.cr_handle;
 }
 
@@ -243,8 +242,7 @@ void EndpointInState::request_from_peer() {
   need(start_connect(ia_, peer_.ep.get(), reserved_at_), "no connect");
   const DAT_EVENT event = next_event(requests_);
   if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
-    throw CaseStop{Verdict::inconclusive,
-                   event_text(event.event_number) + " in place of a request"};
+    throw CaseStop{Verdict::inconclusive, event_text(event.event_number) + " instead of a request"};
   cr_ = event.event_data.cr_arrival_event_data.cr_handle;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Short forms of the calls on endpoints, endpoints in each state that calls alone can bring about,
-// and threads that wait on event dispatchers.
+// Short forms of the calls on endpoints, endpoints in each state that calls alone can reach, and
+// threads that wait on event dispatchers.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ template <typename Flags>
 
 using Segments = std::vector<DAT_LMR_TRIPLET>;
 
-/// What a post carries besides its segments.
+/// The arguments of a post other than its segments.
 struct PostOptions {
   DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
-  /// In place of the number of segments.
+  /// Instead of the number of segments.
   std::optional<DAT_COUNT> count{};
 };
 [[nodiscard]] PostOptions with_flags(unsigned flags);
@@ -39,14 +39,14 @@ DAT_RETURN post_write(DAT_EP_HANDLE ep, Segments segments, DAT_RMR_TRIPLET to, D
                       PostOptions options = {});
 DAT_RETURN post_read(DAT_EP_HANDLE ep, Segments segments, DAT_RMR_TRIPLET from, DAT_UINT64 id,
                      PostOptions options = {});
-/// These two are reached through the provider's table: the handle must not be null.
+/// These two are called through the provider's table: the handle must not be null.
 DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* to,
                             const DAT_RMR_TRIPLET* from, DAT_UINT64 id, PostOptions options = {});
 DAT_RETURN post_send_with_invalidate(DAT_EP_HANDLE ep, Segments segments, DAT_UINT64 id,
                                      DAT_RMR_CONTEXT context, PostOptions options = {});
 
-/// A window of this endpoint alone, which its peer may end: bound over the whole region, and the
-/// completion taken.
+/// A window of this endpoint only, which its peer may invalidate: bound over the whole region, with
+/// its completion taken.
 struct Window {
   Rmr rmr;
   DAT_RMR_CONTEXT context = 0;
@@ -85,8 +85,8 @@ void end_connection(const Pair& pair);
 
 // ---------------------------------------------------------------- states
 
-/// The states that calls on the two ends bring about and keep. COMPLETION_PENDING and
-/// DISCONNECT_PENDING pass by on their own.
+/// The states that calls on the two ends can reach and keep. COMPLETION_PENDING and
+/// DISCONNECT_PENDING end by themselves.
 enum class Phase : std::uint8_t {
   unconfigured,
   unconnected,
@@ -97,7 +97,7 @@ enum class Phase : std::uint8_t {
   connected,
   disconnected,
 };
-/// Those that fewest providers survive come last: a crash or a hang ends the whole case.
+/// Those that the fewest providers survive come last: a crash or a hang ends the whole case.
 inline constexpr std::array all_phases{Phase::unconfigured, Phase::unconnected,  Phase::active,
                                        Phase::connected,    Phase::disconnected, Phase::reserved,
                                        Phase::tentative,    Phase::passive};
@@ -145,7 +145,7 @@ DAT_RETURN post_software(const Evd& evd, std::uintptr_t number);
 /// The number in a software event.
 [[nodiscard]] std::uintptr_t number_of(const DAT_EVENT& event);
 
-/// What a wait came to.
+/// The result of a wait.
 struct Waited {
   DAT_RETURN code = DAT_SUCCESS;
   DAT_EVENT event{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Attributes of endpoints: asked for, compared, and taken beyond the limits of the IA.
+// Attributes of endpoints: queried, compared, and set beyond the limits of the IA.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace suite::cases::dat {
 /// Attributes that the provider itself chose, to be changed one at a time.
 [[nodiscard]] DAT_EP_ATTR usual_attributes(DatBody& body);
 
-/// One attribute beyond what the IA has.
+/// One attribute beyond the limit of the IA.
 struct Excess {
   const char* name;
   /// False: the IA has no limit.
@@ -22,7 +22,7 @@ struct Excess {
 };
 /// Each attribute that the IA limits.
 [[nodiscard]] const std::vector<Excess>& excesses();
-/// What a call returns that is given such an attribute.
+/// What a call returns if it is given such an attribute.
 inline const Returns refused_attributes =
     returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_INSUFFICIENT_RESOURCES);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Handles that are none, for the calls that have to refuse them; and values compared by name.
+// Invalid handles, for the calls that must refuse them; and values compared by name.
 #pragma once
 
 #include <fmt/format.h>
@@ -37,7 +37,7 @@ Enumeration no_such(std::underlying_type_t<Enumeration> value) {
   return wrong;
 }
 
-/// A field or out-parameter is what it has to be.
+/// A field or out-parameter has the value that it must have.
 template <typename Value>
 void same(DatBody& body, std::string_view what, const Value& got,
           const std::type_identity_t<Value>& wanted, RuleRef rule = {}) {
@@ -45,7 +45,7 @@ void same(DatBody& body, std::string_view what, const Value& got,
                    fmt::format("{}: {}", what, value_text(got)), rule);
 }
 
-/// A number is no smaller than it has to be.
+/// A number is at least what it must be.
 template <typename Value>
 void at_least(DatBody& body, std::string_view what, const Value& got,
               const std::type_identity_t<Value>& least, RuleRef rule = {}) {
@@ -53,7 +53,7 @@ void at_least(DatBody& body, std::string_view what, const Value& got,
                    fmt::format("{}: {}", what, value_text(got)), rule);
 }
 
-/// The handle of an object that is no more.
+/// The handle of an object that has been freed.
 template <typename Handle, DAT_RETURN (*Free)(Handle)>
 Handle freed(Owned<Handle, Free> object) {
   const Handle handle = object.get();
@@ -106,13 +106,14 @@ struct LiveObjects {
   Side side;
 };
 
-/// The call refuses what is no open IA: libdat2 knows IAs by number, so nothing is followed.
+/// The call refuses a handle that is not an open IA: libdat2 looks IAs up by number, so no pointer
+/// is followed.
 template <typename Call>
 void expect_refusal_of_no_ia(DatBody& body, Call call) {
   const Pz pz = body.ia().pz();
   const std::pair<const char*, DAT_IA_HANDLE> none[] = {
       {"no handle", DAT_HANDLE_NULL},
-      {"a number that is no IA", reinterpret_cast<DAT_IA_HANDLE>(std::uintptr_t{97})},
+      {"a number that is not an IA", reinterpret_cast<DAT_IA_HANDLE>(std::uintptr_t{97})},
       {"an IA that is closed", closed_ia(body.target())},
       {"a protection zone", pz.get()}};
   for (const auto& [name, handle] : none)
@@ -121,8 +122,8 @@ void expect_refusal_of_no_ia(DatBody& body, Call call) {
 
 }  // namespace suite::cases::dat
 
-/// Three cases of a call that takes a handle: given none, one of each other kind, and one that is
-/// freed. `freed_one` makes the last; what follows is the call, on `handle`.
+/// Three cases of a call that takes a handle: no handle, one of each other kind, and a freed one.
+/// `freed_one` makes the last; what follows is the call, on `handle`.
 #define DAT_HANDLE_CASES(slug, the_call, the_rule, own, freed_one, ...)            \
   DAT_CASE(slug##_of_a_null_handle_is_refused, calls(the_call), rules(the_rule)) { \
     const DAT_HANDLE handle = DAT_HANDLE_NULL;                                     \

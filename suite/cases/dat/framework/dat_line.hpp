@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What rnic-dat-cases writes of its case: a JSON object a line, each with one of these members. The
-// last one says how the case ended.
+// What rnic-dat-cases writes about its case: one JSON object per line, each with one of these
+// members. The last one says how the case ended.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace suite::cases::dat {
 
-/// The body is over.
+/// The body has ended.
 struct DatEnd {
   results::Verdict verdict = results::Verdict::error;
   std::string reason;
 };
 
-/// The process ends before that: a signal handler writes this (dat_call.cpp).
+/// The process ends before its body: a signal handler writes this (dat_call.cpp).
 struct DatDeath {
   int signal = 0;
-  /// The one under way.
+  /// The call that was being made.
   std::string call = "the case";
-  /// The object of the instruction that was at fault.
+  /// The shared object of the faulting instruction.
   std::string place{};
   std::vector<std::string> backtrace{};
 };

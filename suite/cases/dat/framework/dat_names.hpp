@@ -8,7 +8,8 @@
 
 namespace suite::cases::dat {
 
-/// `DAT_INVALID_HANDLE`, with its subtype if it has one; `0x...` for what no header names.
+/// `DAT_INVALID_HANDLE`, with its subtype if it has one; `0x...` for a value that no header
+/// defines.
 [[nodiscard]] std::string return_text(DAT_RETURN code);
 [[nodiscard]] std::string type_text(DAT_RETURN type);
 [[nodiscard]] std::string state_text(DAT_EP_STATE state);

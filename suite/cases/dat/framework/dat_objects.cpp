@@ -100,8 +100,8 @@ std::pair<Psp, DAT_CONN_QUAL> Ia::psp(const Evd& evd, DAT_PSP_FLAGS flags) const
   return {Psp(handle), qualifier};
 }
 
-// Providers choose the lowest that is free, or a port as the host gives them out: between the two
-// each process has its share.
+// Providers choose the lowest free one, or a port that the host assigns: between the two, each
+// process has its own range.
 DAT_CONN_QUAL free_qualifier(const Ia& ia) {
   constexpr DAT_CONN_QUAL lowest = 20'000, share = 16, shares = 750;
   static std::atomic<DAT_CONN_QUAL> count = 0;
@@ -193,7 +193,7 @@ Pair connect_pair(const Ia& ia, const PairOptions& options) {
   const DAT_EVENT request = next_event(pair.requests);
   if (request.event_number != DAT_CONNECTION_REQUEST_EVENT)
     throw CaseStop{Verdict::inconclusive,
-                   event_text(request.event_number) + " in place of a connection request"};
+                   event_text(request.event_number) + " instead of a connection request"};
   need(
       CALL(dat_cr_accept, request.event_data.cr_arrival_event_data.cr_handle, pair.passive.ep.get(),
            static_cast<DAT_COUNT>(options.accept_data.size()), writable(options.accept_data)),
@@ -202,7 +202,7 @@ Pair connect_pair(const Ia& ia, const PairOptions& options) {
     const DAT_EVENT event = next_event(side->connection);
     if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
       throw CaseStop{Verdict::inconclusive,
-                     event_text(event.event_number) + " in place of a connection"};
+                     event_text(event.event_number) + " instead of a connection"};
   }
   return pair;
 }

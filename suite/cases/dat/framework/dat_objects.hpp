@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // DAT objects that a case makes and that free themselves, and a connected pair of endpoints.
 //
-// Each holds its handle and nothing else: a case that frees one itself says so by release(). What
-// cannot be made ends the case, which is inconclusive: it is not what the case judges.
+// Each holds its handle and nothing else: a case that frees one itself calls release(). An object
+// that cannot be made ends the case as inconclusive, since the case does not judge that.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,12 +22,12 @@ namespace suite::cases::dat {
 struct DatTarget {
   /// Name in dat.conf.
   std::string ia;
-  /// Literal under which the IA is reached; empty: what the IA says.
+  /// Literal address of the IA; empty: the one that the IA reports.
   std::string address;
   double deadline_scale = 1;
 };
 
-/// A handle that is freed by its destructor. Moved from or released, it holds DAT_HANDLE_NULL.
+/// A handle that its destructor frees. Moved from or released, it holds DAT_HANDLE_NULL.
 template <typename Handle, DAT_RETURN (*Free)(Handle)>
 class Owned {
  public:
@@ -78,7 +78,7 @@ class Lmr {
   /// The whole of it, or a part.
   [[nodiscard]] DAT_LMR_TRIPLET triplet(std::size_t offset = 0) const;
   [[nodiscard]] DAT_LMR_TRIPLET triplet(std::size_t offset, std::size_t length) const;
-  /// The same as a peer names it.
+  /// The same for use by a peer.
   [[nodiscard]] DAT_RMR_TRIPLET remote(std::size_t offset = 0) const;
   [[nodiscard]] DAT_RMR_TRIPLET remote(std::size_t offset, std::size_t length) const;
 
@@ -96,14 +96,14 @@ class Ia {
   explicit Ia(const DatTarget& target);
   Ia(const Ia&) = delete;
   Ia& operator=(const Ia&) = delete;
-  /// Closes it abruptly, with all that is left in it.
+  /// Closes it abruptly, with everything in it.
   ~Ia();
 
   [[nodiscard]] DAT_IA_HANDLE get() const { return handle_; }
   DAT_IA_HANDLE release() { return std::exchange(handle_, DAT_HANDLE_NULL); }
   [[nodiscard]] DAT_EVD_HANDLE async_evd() const { return async_evd_; }
   [[nodiscard]] const DAT_IA_ATTR& attributes() const { return *attributes_; }
-  /// Where this IA is reached: for connects. Never null.
+  /// The address of this IA, for connects. Never null.
   [[nodiscard]] DAT_IA_ADDRESS_PTR address() const {
     return reinterpret_cast<DAT_IA_ADDRESS_PTR>(const_cast<sockaddr_storage*>(&address_));
   }
@@ -123,8 +123,8 @@ class Ia {
   sockaddr_storage address_{};
 };
 
-/// A Connection Qualifier at which nobody listens, as far as one can know: one that neither a
-/// provider nor another process of a case is likely to choose.
+/// A Connection Qualifier without a listener, as far as one can know: one that neither a provider
+/// nor another process of a case is likely to choose.
 [[nodiscard]] DAT_CONN_QUAL free_qualifier(const Ia& ia);
 
 /// An endpoint with dispatchers of its own: receives, requests, connection events.
@@ -138,7 +138,7 @@ struct PairOptions {
   const DAT_EP_ATTR* attributes = nullptr;
 };
 
-/// Two endpoints of one IA, connected: `active` asked, `passive` accepted.
+/// Two endpoints of one IA, connected: `active` requested the connection, `passive` accepted it.
 struct Pair {
   Pz pz;
   /// Of connections.

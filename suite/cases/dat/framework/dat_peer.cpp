@@ -41,7 +41,7 @@ void Peer::await(std::string_view word) {
   const std::string said = next_word();
   if (said != word)
     body_.stop(Verdict::inconclusive,
-               fmt::format("the second process: {} in place of {}", said, word));
+               fmt::format("the second process: {} instead of {}", said, word));
 }
 
 void Peer::kill() {
@@ -76,7 +76,7 @@ void say(const std::string& word) {
   [[maybe_unused]] const ssize_t told = ::write(STDOUT_FILENO, line.data(), line.size());
 }
 
-/// Everything of an IA at once, so that its end has something to take along.
+/// An object of every kind of an IA, so that the end of the process has something to free.
 class Server {
  public:
   explicit Server(const DatTarget& target)
@@ -85,7 +85,7 @@ class Server {
         pz_(ia_.pz()),
         lmr_(ia_, pz_.get(), 4096),
         requests_(ia_.evd(DAT_EVD_CR_FLAG, 32, cno_.get())) {
-    // One of dat_psp_create_any might be given to another process as soon as this one ends.
+    // Another process might get one of dat_psp_create_any as soon as this one ends.
     const DAT_CONN_QUAL qualifier = free_qualifier(ia_);
     DAT_PSP_HANDLE handle = DAT_HANDLE_NULL;
     if (dat_psp_create(ia_.get(), qualifier, requests_.get(), DAT_PSP_CONSUMER_FLAG, &handle) !=

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A consumer in a process of its own, at the same IA as the case: what only another process can
-// show, its death first of all.
+// A consumer in a process of its own, at the same IA as the case: for what only another process can
+// show, above all that a process is killed.
 #pragma once
 
 #include <string>
@@ -11,26 +11,26 @@
 
 namespace suite::cases::dat {
 
-/// What it makes of the requests that come to its service point.
+/// What it does with the requests that arrive at its service point.
 enum class PeerRole : std::uint8_t {
   /// It accepts them with the private data that they brought, and posts a receive.
   accepts,
-  /// It leaves them undecided.
+  /// It does not answer them.
   holds,
 };
 [[nodiscard]] std::string_view role_text(PeerRole role);
 
 class Peer {
  public:
-  /// Returns once it listens; what keeps it from that makes the case inconclusive.
+  /// Returns once it listens; if it cannot, the case is inconclusive.
   Peer(DatBody& body, PeerRole role);
   ~Peer() { child_.kill(); }
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
   [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
-  /// Waits for it to say this: `request` (it has one), `established`.
+  /// Waits until it writes this: `request` (it has one), `established`.
   void await(std::string_view word);
-  /// Ends it by SIGKILL, and returns when the kernel has let go of all that it held.
+  /// Ends it by SIGKILL, and returns when the kernel has freed all that it held.
   void kill();
 
  private:

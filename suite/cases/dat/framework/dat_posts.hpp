@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Posts on a connected pair with memory on both sides: what the cases of DTOs have in common.
+// Posts on a connected pair with memory on both sides: what the cases of DTOs share.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,7 @@ namespace {
 
 using base::EpollLoop;
 
-/// For the process to report that its time is up.
+/// The time for the process to report that its deadline has passed.
 constexpr auto grace = std::chrono::seconds(2);
 constexpr std::size_t longest_line = std::size_t{1} << 20, kept_stderr = 4096;
 
@@ -33,7 +33,7 @@ bool is_crash(int signal) {
          signal == SIGABRT;
 }
 
-/// The process of one case, read until it ends or its time is up.
+/// The process of one case, read until it ends or its deadline passes.
 class CaseProcess {
  public:
   CaseProcess(EpollLoop& loop, iut::ChildProcess child, std::function<void(DatLine)> take)
@@ -126,7 +126,7 @@ class DatProcessBody final : public Body {
     CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });
     latest_end_ = loop->now() + scaled(one_.row.deadline + grace);
     bool ended = process.run_until(latest_end_);
-    // It may have said meanwhile that it takes longer.
+    // It may have reported meanwhile that it takes longer.
     if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
@@ -177,17 +177,17 @@ class DatProcessBody final : public Body {
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && is_crash(ended->signal))
       return judge_death({.signal = ended->signal, .place = "a thread that blocks it"});
-    // It may be the way to its host that ended.
+    // The connection to its host may have ended instead.
     throw CaseStop{.verdict = Verdict::error,
                    .reason =
-                       "the upper tester is gone: rnic-dat-cases ended without a last word; "
+                       "the upper tester is gone: rnic-dat-cases ended without a result; "
                        "it wrote: " +
                        process.last_words(),
                    .silence = Silence::agent_gone};
   }
 
-  // Who gave a handle that no consumer may give has no claim on what the provider makes of it, and
-  // libdat2, which reads the handle before the provider sees it, is not the IUT.
+  // A consumer that gives a handle that no consumer may give cannot demand a certain reaction, and
+  // libdat2, which reads the handle before the provider does, is not the IUT.
   void judge_death(const DatDeath& died) {
     const std::string how =
         fmt::format(" was ended by {} in {}", base::signal_name(died.signal), died.place);

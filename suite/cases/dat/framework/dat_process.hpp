@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The cases of the DAT API as rows of the suite's table: each runs in a process of rnic-dat-cases,
-// whose words become the case's records.
+// whose output becomes the case's records.
 #pragma once
 
 #include <vector>

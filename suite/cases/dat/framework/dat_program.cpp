@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-dat-cases: runs one case of the DAT API in this process and writes what it came to, a JSON
-// object a line (dat_line.hpp).
+// rnic-dat-cases: runs one case of the DAT API in this process and writes its results, one JSON
+// object per line (dat_line.hpp).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ class LineReport final : public DatReport {
   }
 
  private:
-  // Without a buffer: a crash right after it loses nothing. Nobody reads it if this fails.
+  // Unbuffered: a crash right after it loses nothing. If this fails, there is no reader.
   void write(const DatLine& line) const {
     if (base::write_all(fd_, base::record::one_line(base::record::to_json(line)) + '\n') != 0)
       ::_exit(exit_gone);
@@ -54,7 +54,7 @@ int list() {
   return 0;
 }
 
-/// How long this process took to get here; nothing if the kernel does not tell.
+/// How long this process took to get here; zero if the kernel does not report it.
 std::chrono::milliseconds time_to_start() {
   std::ifstream file("/proc/self/stat");
   std::string line;
@@ -72,7 +72,7 @@ std::chrono::milliseconds time_to_start() {
   return std::chrono::milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1'000'000 - began);
 }
 
-/// A host on which a process takes long to start gets as much longer for the case.
+/// On a host on which a process takes long to start, the case gets that much more time.
 std::chrono::milliseconds deadline_for(const DatCase& one, const DatTarget& target) {
   constexpr int starts = 2;
   const auto least = std::max<std::chrono::nanoseconds>(one.row.deadline, starts * time_to_start());
@@ -95,7 +95,7 @@ CaseStop run_body(const DatCase& one, LineReport& report, const DatTarget& targe
 int run_one(const std::string& id, const DatTarget& target) {
   for (const DatCase& one : all_dat_cases()) {
     if (one.row.id != id) continue;
-    // Libraries of vendors write to standard output: it is theirs from now on, as standard error.
+    // Libraries of vendors write to standard output: from here on it is a copy of standard error.
     const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     LineReport report(words);
@@ -103,7 +103,7 @@ int run_one(const std::string& id, const DatTarget& target) {
     report.deadline(deadline);
     report_endings(words, deadline);
     report.end(run_body(one, report, target));
-    // What a provider does in its destructors is no part of the case.
+    // What a provider does in its destructors is not part of the case.
     ::_exit(0);
   }
   fmt::print(stderr, "rnic-dat-cases: there is no case '{}'; --list shows them\n", id);
@@ -122,7 +122,7 @@ int main(int argc, char** argv) {
       "examples:\n"
       "  rnic-dat-cases --list\n"
       "  rnic-dat-cases --run dat.pz.free_of_no_handle --ia rnic0\n"
-      "exit: 0 the case came to an end, which its last line tells; 2 usage; else it died");
+      "exit: 0 the case ended, and its last line says how; 2 usage; otherwise it crashed");
   std::string id, role;
   DatTarget target;
   bool listed = false;
@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
   app.add_option("--serve", role, "be the second process of a case")
       ->check(CLI::IsMember({"accept", "hold"}));
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
-  app.add_option("--address", target.address, "where the IA is reached, if not where it says");
+  app.add_option("--address", target.address,
+                 "the address of the IA, if it is not the one that the IA reports");
   app.add_option("--deadline-scale", target.deadline_scale, "multiplies deadlines")
       ->check(CLI::PositiveNumber);
   app.set_version_flag("--version", base::version_text("rnic-dat-cases"));

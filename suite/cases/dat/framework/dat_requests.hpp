@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connection requests, asked for and taken: what the cases of service points and of CRs begin with.
+// Connection requests, sent and received: the first steps of the cases of service points and of
+// CRs.
 #pragma once
 
 #include <netinet/in.h>
@@ -30,7 +31,7 @@ inline DAT_RETURN ask(const Ia& ia, const Ep& ep, DAT_CONN_QUAL qualifier,
   return body.expect_event(requests, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
 }
 
-/// An endpoint has asked a service point, and its request is here.
+/// A connection request of an endpoint that has arrived at its service point.
 struct PendingRequest {
   explicit PendingRequest(DatBody& body, const std::vector<std::byte>& data = {})
       : pz(body.ia().pz()),
@@ -74,7 +75,7 @@ struct PendingRequest {
   DAT_CR_HANDLE cr = DAT_HANDLE_NULL;
 };
 
-/// Nobody listens: the provider says so to whoever asks.
+/// There is no listener: the provider reports that to the endpoint that asks.
 inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
   const Pz pz = body.ia().pz();
   const Side side = make_side(body.ia(), pz);

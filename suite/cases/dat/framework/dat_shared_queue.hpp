@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A shared receive queue with memory for its receives, and a connection whose one end takes its
+// A shared receive queue with memory for its receives, and a connection one end of which takes its
 // receives from it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Threads of a case: several that call at once, and one that is known to be blocked.
+// Threads of a case: several that call at the same time, and one that is known to be blocked.
 #pragma once
 
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_kill
@@ -28,8 +28,8 @@ void at_once(int count, Body body) {
     });
 }
 
-/// A thread in a call that blocks. The constructor returns once the kernel says that it sleeps, or
-/// after a while: a provider may spin.
+/// A thread in a call that blocks. The constructor returns once the kernel reports that it sleeps,
+/// or after a while: a provider may spin.
 class Blocked {
  public:
   explicit Blocked(const std::function<void()>& call)
@@ -41,8 +41,8 @@ class Blocked {
     wait_until_asleep();
   }
   void join() { thread_.join(); }
-  /// Sends it a signal whose handler does nothing. Returns when it has come back or, the handler
-  /// done, sleeps again.
+  /// Sends it a signal whose handler does nothing. Returns when the call has returned or when,
+  /// after the handler, it sleeps again.
   void interrupt() {
     static std::atomic<int> handled;  // in the handler of whichever thread
     handled = 0;

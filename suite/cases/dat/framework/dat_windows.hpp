@@ -6,7 +6,7 @@
 
 namespace suite::cases::dat {
 
-/// Where the IA says that it has no windows, none need be made.
+/// An IA that states that it has no windows need not make any.
 inline void need_windows(DatBody& body) {
   if (body.ia().attributes().max_rmrs == 0)
     body.stop(Verdict::not_applicable, "the IA has no RMRs: max_rmrs is 0");
