@@ -41,7 +41,8 @@ struct ReceivingDecisions {
   /// The TO or MO from which on the payload is placed (RFC 5041 section 5.1).
   virtual void place(const Incoming& /*incoming*/, std::uint64_t& /*offset*/) {}
   /// Whether the payload of an untagged segment is placed that a check has refused (RFC 5041
-  /// section 7.1).
+  /// section 7.1). Asked for at the one moment at which the payload has not passed by and its
+  /// places are known.
   virtual void place_refused(const Incoming& /*incoming*/, bool& /*placed*/) {}
   /// Whether the segment, placed by now, completes its message (RFC 5041 section 5.4).
   virtual void completes(const Incoming& /*incoming*/, Completion& /*completion*/) {}
@@ -53,12 +54,9 @@ struct ReceivingDecisions {
   /// What is reported to the consumer of a Send or of Immediate Data.
   virtual void reports(const Incoming& /*incoming*/, std::optional<MessageReceived>& /*event*/) {}
   /// Whether a faulty message is dropped and the stream goes on with the next one (RFC 5040 section
-  /// 7.1: the stream ends).
+  /// 7.1: the stream ends). SendingDecisions::react has no answer that leaves the stream as it is.
   virtual void passed_over(const Incoming& /*incoming*/, const Fault& /*fault*/,
                            bool& /*passed_over*/) {}
-  /// Whether an FPDU has come, be it one without a DDP segment in it: only then may a Responder
-  /// send (RFC 5044 section 7.1.2).
-  virtual void fpdu_came(const Fault& /*fault*/, bool& /*came*/) {}
 
  protected:
   ~ReceivingDecisions() = default;

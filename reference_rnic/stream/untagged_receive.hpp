@@ -27,15 +27,12 @@ class UntaggedReceive {
   /// ours until it is delivered.
   [[nodiscard]] Places rest(const Incoming& incoming, std::size_t left);
 
-  /// The payload of `incoming`, begun before, is in place. Yields the message that it completes, if
-  /// it does.
+  /// The payload of `incoming`, begun before, is in place or dropped. Yields the message that it
+  /// completes, if it does.
   [[nodiscard]] std::optional<DeliveredMessage> end(const Incoming& incoming);
 
   /// Whether `incoming` begins a message for which no receive buffer is there.
   [[nodiscard]] bool lacks_buffer(const Incoming& incoming);
-
-  /// The message of `incoming` is passed over: it counts as if it had been delivered.
-  void skip(const Incoming& incoming);
 
   /// The receive buffer in use, which will not be filled any more.
   [[nodiscard]] std::optional<ReceiveFailed> give_up();
