@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "reference_rnic/dat/socket_loan.hpp"
-#include "reference_rnic/llp/forwarding_connection.hpp"
 #include "reference_rnic/llp/tcp_connection.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 
@@ -89,25 +88,21 @@ struct Message {
 };
 
 /// A connection whose startup frame another process has read: here the frame is read first again.
-class HandedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
+class HandedConnection final : public llp::TcpConnection {
  public:
   HandedConnection(base::EpollLoop& loop, base::FileDescriptor socket, std::vector<std::byte> frame)
-      : ForwardingConnection(std::make_unique<llp::TcpConnection>(loop, std::move(socket),
-                                                                  llp::TcpConnection::State::open)),
+      : TcpConnection(loop, std::move(socket), State::open),
         loop_(loop),
         frame_(std::move(frame)) {}
 
-  [[nodiscard]] llp::TcpConnection& tcp() { return below(); }
-  [[nodiscard]] const llp::TcpConnection& tcp() const { return below(); }
-
   void set_observer(llp::Connection::Observer& observer) override {
-    ForwardingConnection::set_observer(observer);
+    TcpConnection::set_observer(observer);
     loop_.defer([this, alive = std::weak_ptr<char>(alive_)] {
-      if (!alive.expired() && !frame_.empty()) readable();
+      if (!alive.expired() && !frame_.empty()) report_readable();
     });
   }
   Received receive(std::span<const wire::MutableBytes> targets) override {
-    if (frame_.empty()) return ForwardingConnection::receive(targets);
+    if (frame_.empty()) return TcpConnection::receive(targets);
     std::size_t given = 0;
     for (const wire::MutableBytes& target : targets) {
       const std::size_t count = std::min(target.size(), frame_.size() - given);
@@ -123,12 +118,6 @@ class HandedConnection final : public llp::ForwardingConnection<llp::TcpConnecti
   std::vector<std::byte> frame_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
-
-const llp::TcpConnection* tcp_of(const llp::Connection& connection) {
-  if (const auto* handed = dynamic_cast<const HandedConnection*>(&connection))
-    return &handed->tcp();
-  return dynamic_cast<const llp::TcpConnection*>(&connection);
-}
 
 }  // namespace
 
@@ -188,8 +177,9 @@ void HandoffListener::read(int sender) {
 
 bool hand_over(const base::Address& to, const llp::Connection& connection,
                wire::Bytes startup_frame) {
-  const llp::TcpConnection* tcp = tcp_of(connection);
-  if (tcp == nullptr || tcp->descriptor() < 0) return false;
+  const auto* tcp = dynamic_cast<const llp::TcpConnection*>(&connection);
+  // A socket that the consumer lent is not ours to give away.
+  if (tcp == nullptr || tcp->descriptor() < 0 || is_borrowed(connection)) return false;
   const base::FileDescriptor socket = local_socket();
   const HandoffName name(to);
   if (!socket || ::connect(socket.get(), name.pointer(), name.size) != 0 ||
@@ -202,10 +192,7 @@ bool hand_over(const base::Address& to, const llp::Connection& connection,
 }
 
 void let_go(std::unique_ptr<llp::Connection> connection) {
-  if (auto* handed = dynamic_cast<HandedConnection*>(connection.get()))
-    handed->tcp().give_up();
-  else if (auto* tcp = dynamic_cast<llp::TcpConnection*>(connection.get()))
-    tcp->give_up();
+  if (auto* tcp = dynamic_cast<llp::TcpConnection*>(connection.get())) tcp->give_up();
 }
 
 }  // namespace rnic::dat

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "reference_rnic/llp/forwarding_connection.hpp"
 #include "reference_rnic/llp/tcp_connection.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 
@@ -16,12 +15,11 @@ namespace rnic::dat {
 
 namespace {
 
-class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
+class BorrowedConnection final : public llp::TcpConnection {
  public:
   /// `mode` is restored when the socket is returned.
   BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, int mode)
-      : ForwardingConnection(std::make_unique<llp::TcpConnection>(
-            loop, own_descriptor(loan->socket), llp::TcpConnection::State::open)),
+      : TcpConnection(loop, own_descriptor(loan->socket), State::open),
         loan_(std::move(loan)),
         mode_(mode) {}
   ~BorrowedConnection() override {
@@ -31,22 +29,22 @@ class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnec
   BorrowedConnection& operator=(const BorrowedConnection&) = delete;
 
   Received receive(std::span<const wire::MutableBytes> targets) override {
-    const Received received = ForwardingConnection::receive(targets);
+    const Received received = TcpConnection::receive(targets);
     if (received.peer_closed) tell_down();
     return received;
   }
   std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) override {
-    return given_back_ ? 0 : ForwardingConnection::send(pieces, end_segment);
+    return given_back_ ? 0 : TcpConnection::send(pieces, end_segment);
   }
   void shutdown_send() override {
     if (loan_->kept)
-      ForwardingConnection::shutdown_send();
+      TcpConnection::shutdown_send();
     else
       give_back();
   }
   void reset() override {
     if (loan_->kept)
-      ForwardingConnection::reset();
+      TcpConnection::reset();
     else
       give_back();
   }
@@ -62,16 +60,13 @@ class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnec
     llp::set_no_delay(own.get());
     return own;
   }
-  void ended(llp::Ending ending) override {
-    tell_down();
-    ForwardingConnection::ended(ending);
-  }
+  void on_ended() override { tell_down(); }
   void tell_down() {
     if (const auto down = std::exchange(loan_->down, nullptr); down && !loan_->kept) down();
   }
   void give_back() {
     if (std::exchange(given_back_, true)) return;
-    below().give_up();
+    give_up();
     fcntl(loan_->socket, F_SETFL, mode_);
   }
 
@@ -95,6 +90,10 @@ std::expected<base::Address, DAT_RETURN> lendable(int socket, const base::Addres
   if (!connected || local.address().with_port(0) != ia)
     return std::unexpected(failure(DAT_INVALID_STATE));
   return remote.address();
+}
+
+bool is_borrowed(const llp::Connection& connection) {
+  return dynamic_cast<const BorrowedConnection*>(&connection) != nullptr;
 }
 
 std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop, std::shared_ptr<Loan> loan) {

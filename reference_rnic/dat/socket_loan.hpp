@@ -27,5 +27,6 @@ struct Loan {
 /// Uses a descriptor of its own for the same connection.
 [[nodiscard]] std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop,
                                                       std::shared_ptr<Loan> loan);
+[[nodiscard]] bool is_borrowed(const llp::Connection& connection);
 
 }  // namespace rnic::dat

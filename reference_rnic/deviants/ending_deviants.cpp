@@ -85,8 +85,15 @@ struct ResetsInsteadOfClosing : Decisions {
 
 // ---- errors ----
 
-struct TerminateBeforeValidFpdu : Decisions {
-  void fpdu_came(const Fault&, bool& came) override { came = true; }
+class TerminateBeforeValidFpdu : public Decisions {
+ public:
+  void fpdu_arrived(const stream::ArrivedFpdu&, stream::FpduOutcome& outcome) override {
+    faulty_ = outcome.fault.has_value();
+  }
+  void may_terminate(bool& may) override { may = may || faulty_; }
+
+ private:
+  bool faulty_ = false;
 };
 
 struct StaysOpenAfterTerminate : Decisions {
@@ -107,6 +114,18 @@ struct StaysHalfOpenAfterError : Decisions {
     if (closing == Closing::reset && half_closed_) closing = Closing::none;
   }
   bool half_closed_ = false;
+};
+
+struct RestBehindAnErrorHoldsTheClose : Decisions {
+  void fpdu_arrived(const stream::ArrivedFpdu& arrived, stream::FpduOutcome&) override {
+    more_follows_ = arrived.octets.size() > arrived.wire_size;
+  }
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (more_follows_ && ending.state == State::terminating) closing = Closing::none;
+  }
+
+ private:
+  bool more_follows_ = false;
 };
 
 // ---- the connection is lost ----
@@ -130,6 +149,7 @@ constexpr StreamRow rows[] = {
     stream_row<StaysOpenAfterTerminate>(Deviation::stays_open_after_terminate),
     stream_row<ResetsAfterTerminate>(Deviation::resets_after_terminate),
     stream_row<StaysHalfOpenAfterError>(Deviation::stays_half_open_after_error),
+    stream_row<RestBehindAnErrorHoldsTheClose>(Deviation::rest_behind_an_error_holds_the_close),
     stream_row<LostWorkSucceeds>(Deviation::lost_work_succeeds),
 };
 

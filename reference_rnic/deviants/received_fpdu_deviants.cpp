@@ -429,24 +429,19 @@ struct MessageTakenEarly : DeliversBeforeCrcField {
 
 // ---- what is checked, and what is not ----
 
-struct OneFpduPerRead : Decisions {
-  void next_fpdu_taken(bool& taken) override { taken = false; }
+class OneFpduPerRead : public Decisions {
+ public:
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (arrived.octets.size() == left_) return drop(outcome, 0);
+    left_ = arrived.octets.size() - outcome.consumed;
+  }
+
+ private:
+  std::size_t left_ = 0;  ///< octets that came with the FPDU taken last, or wait for its rest
 };
 
 struct TruncatedSegmentIgnored : Decisions {
   void truncated_segment(std::optional<Fault>& fault) override { fault.reset(); }
-};
-
-struct RestBehindAnErrorHoldsTheClose : Decisions {
-  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome&) override {
-    more_follows_ = arrived.octets.size() > arrived.wire_size;
-  }
-  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (more_follows_ && ending.state == State::terminating) closing = Closing::none;
-  }
-
- private:
-  bool more_follows_ = false;
 };
 
 constexpr StreamRow rows[] = {
@@ -489,7 +484,6 @@ constexpr StreamRow rows[] = {
     stream_row<MessageTakenEarly<wire::Opcode::send>>(Deviation::send_delivered_before_it_is_whole),
     stream_row<OneFpduPerRead>(Deviation::one_fpdu_per_read),
     stream_row<TruncatedSegmentIgnored>(Deviation::truncated_segment_ignored),
-    stream_row<RestBehindAnErrorHoldsTheClose>(Deviation::rest_behind_an_error_holds_the_close),
 };
 
 }  // namespace

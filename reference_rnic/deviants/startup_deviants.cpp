@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Deviations of the course of MPA startup: its timers, its end, what is sent and reported when (RFC
 // 5044 section 7.1.2).
+#include <algorithm>
+#include <vector>
+
 #include "reference_rnic/deviants/stream_tables.hpp"
 #include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 
 namespace rnic::deviants {
 namespace {
@@ -49,20 +53,32 @@ struct ResetsAfterReject : Decisions {
   }
 };
 
+/// The FPDU of an RDMA Write without payload, without Markers.
+std::vector<std::byte> empty_write() {
+  wire::TaggedHeader header;
+  header.rdmap = wire::RdmapControl::make(wire::Opcode::rdma_write);
+  std::vector<std::byte> fpdu(wire::fpdu_size(sizeof header));
+  wire::Writer writer(fpdu);
+  writer.write(wire::be16(sizeof header));
+  writer.write(header);
+  const auto crc = wire::crc32c_trailer(wire::Bytes(fpdu).first(fpdu.size() - wire::fpdu_crc_size));
+  std::ranges::copy(crc, fpdu.end() - crc.size());
+  return fpdu;
+}
+
 struct FpduBeforeReply : Decisions {
-  void after_request(const Config&, std::vector<StartupFrame>&,
-                     std::optional<RtrKind>& fpdu) override {
-    fpdu = RtrKind::write;
-  }
-  void may_send_fpdus(State state, bool& permitted) override {
-    permitted = permitted || state == State::awaiting_reply;
+  void startup_octets_leave(const StartupFrame& frame, std::vector<std::byte>& octets) override {
+    if (frame.kind != wire::MpaFrameKind::request) return;
+    const std::vector<std::byte> fpdu = empty_write();
+    octets.insert(octets.end(), fpdu.begin(), fpdu.end());
   }
 };
 
 struct RequestSentTwice : Decisions {
-  void after_request(const Config& config, std::vector<StartupFrame>& frames,
-                     std::optional<RtrKind>&) override {
-    frames.push_back(make_request(config, {}));
+  void startup_octets_leave(const StartupFrame& frame, std::vector<std::byte>& octets) override {
+    if (frame.kind != wire::MpaFrameKind::request) return;
+    const std::vector<std::byte> once = octets;
+    octets.insert(octets.end(), once.begin(), once.end());
   }
 };
 

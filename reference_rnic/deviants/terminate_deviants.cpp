@@ -81,13 +81,24 @@ struct GoesOnAfterError : Decisions {
   }
 };
 
-struct LaterErrorReported : GoesOnAfterError {
-  void further_error(const Fault& fault, std::deque<OutgoingMessage>& messages) override {
-    if (messages.empty()) return;
-    messages.resize(1);
-    messages.front().header = stream::build_terminate(fault, {});
-    messages.front().length = messages.front().header.size();
+class LaterErrorReported : public GoesOnAfterError {
+ public:
+  void react(const Failure& failure, const Choice<Reaction>& choice, Reaction& reaction) override {
+    failed_ = true;
+    GoesOnAfterError::react(failure, choice, reaction);
   }
+  void checked(rules::RuleId, const stream::Incoming&, std::optional<Fault>& found) override {
+    if (failed_ && found) later_ = found;
+  }
+  void message(OutgoingMessage& message) override {
+    if (message.opcode != wire::Opcode::terminate || !later_) return;
+    message.header = stream::build_terminate(*later_, {});
+    message.length = message.header.size();
+  }
+
+ private:
+  bool failed_ = false;
+  std::optional<Fault> later_;
 };
 
 struct TerminateSentTwice : Decisions {

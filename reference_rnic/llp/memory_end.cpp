@@ -56,7 +56,7 @@ void MemoryEnd::reply_arrives() {
 
 void MemoryEnd::become_connected() {
   state_ = State::open;
-  if (observer_ != nullptr) observer_->connected();
+  if (observer_ != nullptr) caller_([this] { observer_->connected(); });
 }
 
 // ---- data ----
@@ -183,7 +183,7 @@ void MemoryEnd::room_arrives(std::size_t octets) {
   outstanding_ -= octets;
   if (!wants_writable_ || outstanding_ >= window_ || state_ != State::open) return;
   wants_writable_ = false;
-  if (observer_ != nullptr) observer_->writable();
+  if (observer_ != nullptr) caller_([this] { observer_->writable(); });
 }
 
 void MemoryEnd::notify_readable(base::Duration delay) {
@@ -198,7 +198,7 @@ void MemoryEnd::on_readable_timer() {
   if (observer_ == nullptr || state_ != State::open) return;
   if (reset_arrived_ && (paused_ || inbox_.empty())) return end_later(Ending::reset);
   if (paused_ || (inbox_.empty() && (!fin_arrived_ || fin_reported_))) return;
-  observer_->readable();
+  caller_([this] { observer_->readable(); });
   notify_readable(ask_again);
 }
 
@@ -239,7 +239,7 @@ void MemoryEnd::end_later(Ending ending) {
   if (state_ == State::ended) return;
   state_ = State::ended;
   fabric_->loop_.defer([self = shared_from_this(), ending] {
-    if (self->observer_ != nullptr) self->observer_->ended(ending);
+    if (self->observer_ != nullptr) self->caller_([&] { self->observer_->ended(ending); });
   });
 }
 

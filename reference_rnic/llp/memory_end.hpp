@@ -76,6 +76,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
         window_(fabric_->options_.window) {}
 
   void join(const EndPtr& peer) { peer_ = peer; }
+  void call_observer_by(ObserverCaller caller) { caller_ = caller; }
   void start_connecting();
   void set_observer(Connection::Observer* observer) {
     observer_ = observer;
@@ -126,6 +127,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
 
   std::weak_ptr<MemoryEnd> peer_;
   State state_;
+  ObserverCaller caller_;
   Connection::Observer* observer_ = nullptr;
   std::deque<std::vector<std::byte>> inbox_;
   std::size_t front_used_ = 0;       ///< octets of the inbox's first segment already received

@@ -54,10 +54,12 @@ class MemoryConnection final : public Connection {
 class MemoryListener final : public Listener, private MemoryAcceptor {
  public:
   MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, base::Address local,
-                 std::optional<std::size_t> segment_limit, Observer& observer)
+                 std::optional<std::size_t> segment_limit, ObserverCaller caller,
+                 Observer& observer)
       : fabric_(std::move(fabric)),
         local_(local),
         segment_limit_(segment_limit.value_or(SIZE_MAX)),
+        caller_(caller),
         observer_(observer) {
     fabric_->listeners_[local_] = this;
   }
@@ -69,12 +71,15 @@ class MemoryListener final : public Listener, private MemoryAcceptor {
  private:
   [[nodiscard]] std::size_t segment_limit() const override { return segment_limit_; }
   void accept(EndPtr end) override {
-    observer_.accepted(std::make_unique<MemoryConnection>(std::move(end)));
+    end->call_observer_by(caller_);
+    auto connection = std::make_unique<MemoryConnection>(std::move(end));
+    caller_([&] { observer_.accepted(std::move(connection)); });
   }
 
   std::shared_ptr<MemoryFabric::State> fabric_;
   base::Address local_;
   std::size_t segment_limit_;
+  ObserverCaller caller_;
   Observer& observer_;
 };
 
@@ -82,8 +87,12 @@ class MemoryListener final : public Listener, private MemoryAcceptor {
 
 class MemoryNetwork final : public Network {
  public:
-  MemoryNetwork(std::shared_ptr<MemoryFabric::State> fabric, base::Address ipv4, base::Address ipv6)
-      : fabric_(std::move(fabric)), ipv4_(ipv4.with_port(0)), ipv6_(ipv6.with_port(0)) {
+  MemoryNetwork(std::shared_ptr<MemoryFabric::State> fabric, base::Address ipv4, base::Address ipv6,
+                ObserverCaller observer_caller)
+      : fabric_(std::move(fabric)),
+        ipv4_(ipv4.with_port(0)),
+        ipv6_(ipv6.with_port(0)),
+        observer_caller_(observer_caller) {
     assert(ipv4_.family == base::Family::ipv4 && ipv6_.family == base::Family::ipv6);
     [[maybe_unused]] const bool fresh =
         fabric_->hosts_.insert(ipv4_).second && fabric_->hosts_.insert(ipv6_).second;
@@ -105,7 +114,8 @@ class MemoryNetwork final : public Network {
     if (where.port == 0) where.port = fabric_->free_port(where);
     if (fabric_->listeners_.contains(where))
       return std::unexpected(error(EADDRINUSE, "listen on", where));
-    return std::make_unique<MemoryListener>(fabric_, where, segment_limit_, observer);
+    return std::make_unique<MemoryListener>(fabric_, where, segment_limit_, observer_caller_,
+                                            observer);
   }
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
       const base::Address& remote, Connection::Observer& observer) override {
@@ -113,6 +123,7 @@ class MemoryNetwork final : public Network {
     const auto end = std::make_shared<MemoryEnd>(fabric_, own.with_port(fabric_->free_port(own)),
                                                  remote, MemoryEnd::State::connecting);
     if (segment_limit_) end->limit_emss(*segment_limit_);
+    end->call_observer_by(observer_caller_);
     end->set_observer(&observer);
     end->start_connecting();
     return std::make_unique<MemoryConnection>(end);
@@ -133,6 +144,7 @@ class MemoryNetwork final : public Network {
 
   std::shared_ptr<MemoryFabric::State> fabric_;
   base::Address ipv4_, ipv6_;
+  ObserverCaller observer_caller_;
   std::optional<std::size_t> segment_limit_;
 };
 
@@ -141,8 +153,9 @@ MemoryFabric::MemoryFabric(base::EventLoop& loop, Options options)
 MemoryFabric::~MemoryFabric() { state_->tap_ = nullptr; }
 
 std::unique_ptr<Network> MemoryFabric::add_host(const base::Address& ipv4,
-                                                const base::Address& ipv6) {
-  return std::make_unique<MemoryNetwork>(state_, ipv4, ipv6);
+                                                const base::Address& ipv6,
+                                                ObserverCaller observer_caller) {
+  return std::make_unique<MemoryNetwork>(state_, ipv4, ipv6, observer_caller);
 }
 
 void MemoryFabric::set_tap(std::function<void(const Passed&)> tap) {

@@ -8,6 +8,7 @@
 
 #include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/observer_caller.hpp"
 
 namespace rnic::llp {
 
@@ -34,7 +35,8 @@ class MemoryFabric {
   ~MemoryFabric();
   /// A host with these addresses (ports ignored).
   [[nodiscard]] std::unique_ptr<Network> add_host(const base::Address& ipv4,
-                                                  const base::Address& ipv6);
+                                                  const base::Address& ipv6,
+                                                  ObserverCaller observer_caller = {});
   void set_tap(std::function<void(const Passed&)> tap);
 
   class State;  ///< private to the implementation

@@ -44,8 +44,8 @@ bool drain(int fd) {
 }  // namespace
 
 TcpConnection::TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state,
-                             bool own_path)
-    : loop_(loop), fd_(std::move(fd)), state_(state), own_path_(own_path) {
+                             bool own_path, ObserverCaller caller)
+    : loop_(loop), fd_(std::move(fd)), state_(state), own_path_(own_path), caller_(caller) {
   if (state == State::open) remember_facts();
 }
 
@@ -113,7 +113,7 @@ void TcpConnection::on_events(std::uint32_t events) {
   // Octets that arrived before a reset are read first; then receive() gets the error.
   const bool broken = events & (EPOLLERR | EPOLLHUP);
   if ((events & EPOLLIN || broken) && !paused_ && !peer_closed_) {
-    observer_->readable();
+    report_readable();
     if (!*alive || state_ == State::ended) return;
   } else if (broken) {
     const int code = pending_error(fd_.get());
@@ -126,7 +126,7 @@ void TcpConnection::on_events(std::uint32_t events) {
   if (events & EPOLLOUT && wants_writable_) {
     wants_writable_ = false;
     update_watch();
-    observer_->writable();
+    caller_([this] { observer_->writable(); });
   }
 }
 
@@ -135,7 +135,7 @@ void TcpConnection::finish_connecting() {
   state_ = State::open;
   remember_facts();
   update_watch();
-  observer_->connected();
+  caller_([this] { observer_->connected(); });
 }
 
 void TcpConnection::end_now(Ending ending) {
@@ -145,7 +145,8 @@ void TcpConnection::end_now(Ending ending) {
     fd_.close();
   }
   state_ = State::ended;
-  if (observer_ != nullptr) observer_->ended(ending);
+  on_ended();
+  if (observer_ != nullptr) caller_([this, ending] { observer_->ended(ending); });
 }
 
 void TcpConnection::fail_later(Ending ending) {

@@ -8,16 +8,18 @@
 #include "base/epoll_loop.hpp"
 #include "base/file_descriptor.hpp"
 #include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/observer_caller.hpp"
 
 namespace rnic::llp {
 
-class TcpConnection final : public Connection {
+class TcpConnection : public Connection {
  public:
   enum class State : std::uint8_t { connecting, open, ended };
 
   /// `open`: an accepted socket; it is not watched before it has an observer. `own_path`: no other
   /// connection has our address, so its path MTU may be changed.
-  TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state, bool own_path = false);
+  TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state, bool own_path = false,
+                ObserverCaller caller = {});
   ~TcpConnection() override;
   TcpConnection(const TcpConnection&) = delete;
   TcpConnection& operator=(const TcpConnection&) = delete;
@@ -48,6 +50,14 @@ class TcpConnection final : public Connection {
   void pause_receiving(bool paused) override;
   void set_receive_buffer(std::size_t octets) override;
 
+ protected:
+  /// Calls the observer, which may destroy this connection.
+  void report_readable() {
+    caller_([this] { observer_->readable(); });
+  }
+  /// The connection has ended by itself; the observer hears of it next.
+  virtual void on_ended() {}
+
  private:
   void update_watch();
   void on_events(std::uint32_t events);
@@ -60,6 +70,7 @@ class TcpConnection final : public Connection {
   base::FileDescriptor fd_;
   State state_;
   bool own_path_;
+  ObserverCaller caller_;
   Observer* observer_ = nullptr;
   bool watched_ = false;
   bool paused_ = false;

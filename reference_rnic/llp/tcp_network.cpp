@@ -20,8 +20,9 @@ constexpr std::size_t smallest_segment_limit = 88;  ///< TCP_MAXSEG takes no les
 
 class TcpListener final : public Listener {
  public:
-  TcpListener(base::EpollLoop& loop, base::FileDescriptor fd, bool own_path, Observer& observer)
-      : loop_(loop), fd_(std::move(fd)), own_path_(own_path), observer_(observer) {
+  TcpListener(base::EpollLoop& loop, base::FileDescriptor fd, bool own_path, ObserverCaller caller,
+              Observer& observer)
+      : loop_(loop), fd_(std::move(fd)), own_path_(own_path), caller_(caller), observer_(observer) {
     SocketAddress address;
     if (getsockname(fd_.get(), address.data(), &address.size) == 0) local_ = address.address();
     loop_.watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
@@ -41,14 +42,16 @@ class TcpListener final : public Listener {
       base::FileDescriptor fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!fd) return;  // none left, or one that is gone already
       set_no_delay(fd.get());
-      observer_.accepted(std::make_unique<TcpConnection>(loop_, std::move(fd),
-                                                         TcpConnection::State::open, own_path_));
+      auto connection = std::make_unique<TcpConnection>(
+          loop_, std::move(fd), TcpConnection::State::open, own_path_, caller_);
+      caller_([&] { observer_.accepted(std::move(connection)); });
     }
   }
 
   base::EpollLoop& loop_;
   base::FileDescriptor fd_;
   bool own_path_;
+  ObserverCaller caller_;
   Observer& observer_;
   base::Address local_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -97,7 +100,8 @@ std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const base::A
   if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
     return std::unexpected(error_of("listen on", local, errno));
   const bool own_path = spare_ && local.with_port(0) == spare_->with_port(0);
-  return std::make_unique<TcpListener>(loop_, std::move(*fd), own_path, observer);
+  return std::make_unique<TcpListener>(loop_, std::move(*fd), own_path, host_.observer_caller,
+                                       observer);
 }
 
 std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
@@ -110,8 +114,8 @@ std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
   const SocketAddress target(remote);
   const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
   const bool own_path = spare_ && remote.family == base::Family::ipv4;
-  auto connection = std::make_unique<TcpConnection>(loop_, std::move(*fd),
-                                                    TcpConnection::State::connecting, own_path);
+  auto connection = std::make_unique<TcpConnection>(
+      loop_, std::move(*fd), TcpConnection::State::connecting, own_path, host_.observer_caller);
   connection->set_observer(observer);
   if (code != 0 && code != EINPROGRESS) connection->fail_later(ending_of(code));
   return connection;

@@ -6,6 +6,7 @@
 
 #include "base/epoll_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/observer_caller.hpp"
 
 namespace rnic::llp {
 
@@ -20,6 +21,7 @@ struct TcpHost {
       max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
   std::optional<std::size_t>
       receive_buffer;  ///< SO_RCVBUF, which also bounds the window that is ever offered
+  ObserverCaller observer_caller{};
 };
 
 /// A connection that is destroyed without reset() first discards what the peer still sends until

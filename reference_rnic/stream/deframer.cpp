@@ -108,8 +108,8 @@ void Deframer::received(std::size_t count) {
 void Deframer::enter_full_operation() { phase_ = Phase::header; }
 
 void Deframer::resume() {
-  bool next = true;
-  while (next && step()) context_.decisions.ask(&Decisions::next_fpdu_taken, next);
+  while (step()) {
+  }
   if (phase_ == Phase::discarding) buffer_.clear();
 }
 

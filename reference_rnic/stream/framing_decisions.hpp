@@ -68,7 +68,8 @@ struct FramingDecisions {
   virtual void crc_leaves(const CrcCoverage&, std::array<std::byte, wire::fpdu_crc_size>&) {}
   /// Whether correct CRCs are sent although neither side asks for them (RFC 5044 section 4.4).
   virtual void crc_computed(const Choice<bool>&, bool& /*computed*/) {}
-  /// The octet at which an FPDU continues whose beginning TCP has taken.
+  /// The octet at which an FPDU continues whose beginning TCP has taken. Its octets are made once,
+  /// and no other point sees what is left of them.
   virtual void fpdu_continued(std::size_t& /*at*/) {}
 
   // -- what is received --
@@ -83,8 +84,6 @@ struct FramingDecisions {
   virtual void markers_compared(const Choice<bool>&, bool& /*compared*/) {}
   /// What is done with a complete or partial FPDU that has arrived (RFC 5044 sections 6 and 8).
   virtual void fpdu_arrived(const ArrivedFpdu&, FpduOutcome&) {}
-  /// Whether the next FPDU is processed, if it has arrived.
-  virtual void next_fpdu_taken(bool&) {}
   /// The fault of a ULPDU that is too short for a DDP header (RFC 5041 section 4).
   virtual void truncated_segment(std::optional<Fault>&) {}
 };

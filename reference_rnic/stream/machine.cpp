@@ -152,9 +152,11 @@ void Machine::message_sent(const MessageTag& tag) {
   }
 }
 
-/// Local operations need nothing of the LLP.
+/// Local operations need no octet of the LLP. So they do not wait for the first FPDU of the
+/// Initiator, which a Responder needs before it sends one (RFC 5044 section 7.1.2, rule 4).
 void Machine::run_local_work() {
-  if (send_queue_.local_is_next() && may_send_fpdus() && !segmenter_.busy()) (void)begin_message();
+  if (in_startup() || segmenter_.busy()) return;
+  if (const auto fault = send_queue_.run_local()) fail(*fault, Leaves::all_queued);
 }
 
 // ---- the consumer's side ----

@@ -66,7 +66,6 @@ class Machine final : public Stream, private SegmentSink {
   void fail_startup(StartupFault fault);
   void limit_startup(std::optional<TimePoint> deadline);
   void startup_frame_sent();
-  void request_sent();
   void reply_sent();
   void end_startup(std::optional<StartupFault> fault);
   void send_rtr(RtrKind kind);

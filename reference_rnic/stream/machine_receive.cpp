@@ -83,18 +83,16 @@ std::span<const wire::MutableBytes> Machine::rest_of_segment(std::size_t left) {
 void Machine::end_segment() {
   const Incoming& incoming = *segment_;
   fpdus_are_exchanged();
-  if (segment_fault_) {
-    if (!passes_over(*segment_fault_))
-      fail(*segment_fault_);  // rdmap.error.streams-terminated
-    else if (!incoming.segment.tagged)
-      untagged_.skip(incoming);
-  } else {
-    first_fpdu_validated();
-    if (incoming.segment.tagged) {
-      if (auto fault = tagged_.end(incoming)) fail(*fault);
-    } else if (const auto delivered = untagged_.end(incoming)) {
-      deliver(*delivered);
-    }
+  if (segment_fault_ && !passes_over(*segment_fault_)) {
+    fail(*segment_fault_);  // rdmap.error.streams-terminated
+    return segment_.reset();
+  }
+  if (!segment_fault_) first_fpdu_validated();
+  if (!incoming.segment.tagged) {
+    const auto message = untagged_.end(incoming);
+    if (message && !segment_fault_) deliver(*message);
+  } else if (!segment_fault_) {
+    if (auto fault = tagged_.end(incoming)) fail(*fault);
   }
   segment_.reset();
 }
@@ -109,9 +107,7 @@ bool Machine::passes_over(const Fault& fault) const {
 void Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header arrived in an FPDU that MPA found valid; a bad CRC or Marker means
   // that no FPDU arrived.
-  bool came = fault.cause.layer != wire::layer::mpa;
-  context_.decisions.ask(&Decisions::fpdu_came, fault, came);
-  if (came) fpdus_are_exchanged();
+  if (fault.cause.layer != wire::layer::mpa) fpdus_are_exchanged();
   fail(fault);
 }
 

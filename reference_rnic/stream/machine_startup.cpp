@@ -118,22 +118,12 @@ void Machine::reject(wire::Bytes private_data, TimePoint now) {
 }
 
 void Machine::startup_frame_sent() {
-  if (state_ == State::sending_request) return request_sent();
+  // Nothing follows a Request before the Reply (mpa.startup.no-fpdu-before-both-frames; RFC 5044
+  // section 7.1.2).
+  if (state_ == State::sending_request) return transition(state_, State::awaiting_reply);
   if (state_ != State::sending_reply) return;
   if (!request_) return end_startup(std::nullopt);
   reply_sent();
-}
-
-/// Nothing follows before the Reply (mpa.startup.no-fpdu-before-both-frames; RFC 5044 section
-/// 7.1.2).
-void Machine::request_sent() {
-  transition(state_, State::awaiting_reply);
-  std::vector<StartupFrame> frames;
-  std::optional<RtrKind> fpdu;
-  context_.decisions.ask(&Decisions::after_request, context_.config, frames, fpdu);
-  if (fpdu) send_rtr(*fpdu);
-  for (const StartupFrame& frame : frames)
-    transmitter_.queue_startup_frame(format(frame, context_.decisions));
 }
 
 void Machine::reply_sent() {

@@ -11,12 +11,8 @@
 namespace rnic::stream {
 
 void Machine::fail(const Fault& fault, Leaves leaves) {
-  if (state_ == State::closed) return;
-  if (state_ == State::terminating) {
-    // Only the first error is reported (rdmap.error.first-error-captured).
-    context_.decisions.ask(&Decisions::further_error, fault, last_messages_);
-    return;
-  }
+  // Only the first error is reported (rdmap.error.first-error-captured).
+  if (state_ == State::closed || state_ == State::terminating) return;
   const Reaction reaction = reaction_to(fault);
   context_.events.push_back(Failed{fault.cause, reaction.terminate, fault.detail});
   report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr

@@ -41,7 +41,8 @@ struct ReceivingDecisions {
   /// The TO or MO at which the payload is placed (RFC 5041 section 5.1).
   virtual void place(const Incoming& /*incoming*/, std::uint64_t& /*offset*/) {}
   /// Whether the payload of an untagged segment that a check has refused is placed (RFC 5041
-  /// section 7.1).
+  /// section 7.1). Asked at the only moment when the payload is still to come and its places are
+  /// known.
   virtual void place_refused(const Incoming& /*incoming*/, bool& /*placed*/) {}
   /// Whether the segment, which has been placed, completes its message (RFC 5041 section 5.4).
   virtual void completes(const Incoming& /*incoming*/, Completion& /*completion*/) {}
@@ -53,12 +54,10 @@ struct ReceivingDecisions {
   /// What is reported to the consumer about a Send or Immediate Data.
   virtual void reports(const Incoming& /*incoming*/, std::optional<MessageReceived>& /*event*/) {}
   /// Whether a faulty message is dropped and the stream continues with the next one (RFC 5040
-  /// section 7.1: the stream ends).
+  /// section 7.1: the stream ends). SendingDecisions::react has no answer that leaves the stream as
+  /// it is.
   virtual void passed_over(const Incoming& /*incoming*/, const Fault& /*fault*/,
                            bool& /*passed_over*/) {}
-  /// Whether an FPDU has arrived, even one without a DDP segment in it: only then may a Responder
-  /// send (RFC 5044 section 7.1.2).
-  virtual void fpdu_came(const Fault& /*fault*/, bool& /*came*/) {}
 
  protected:
   ~ReceivingDecisions() = default;

@@ -131,8 +131,8 @@ bool SendQueue::must_wait(const Entry& entry) const {
   return fenced || (awaits_response(entry.work.kind) && responses_due_ >= outbound_limit());
 }
 
-std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
-  if (waiting()) choose_next();
+/// Whether nothing holds back the entry that is next in turn; false if there is none.
+std::expected<bool, Fault> SendQueue::next_may_go() {
   while (waiting()) {
     Entry& entry = entries_[issued_];
     if (entry.progress == Progress::done) {
@@ -145,12 +145,37 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
         return std::unexpected(local_fault("posted work cannot be executed"));
       continue;
     }
-    if (must_wait(entry)) return std::nullopt;
-    ++issued_;
-    if (entry.work.kind != WorkKind::local) return message_for(entry);
-    const bool done = context_.memory.perform_local(entry.work.id);
-    finish(entry, done ? WorkStatus::success : WorkStatus::local_operation);
-    if (!done) return std::unexpected(local_fault("a local operation failed"));
+    return !must_wait(entry);
+  }
+  return false;
+}
+
+std::optional<Fault> SendQueue::perform_local() {
+  Entry& entry = entries_[issued_++];
+  const bool done = context_.memory.perform_local(entry.work.id);
+  finish(entry, done ? WorkStatus::success : WorkStatus::local_operation);
+  if (done) return std::nullopt;
+  return local_fault("a local operation failed");
+}
+
+std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
+  if (waiting()) choose_next();
+  while (true) {
+    const auto may_go = next_may_go();
+    if (!may_go) return std::unexpected(may_go.error());
+    if (!*may_go) return std::nullopt;
+    if (!local_is_next()) return message_for(entries_[issued_++]);
+    if (auto fault = perform_local()) return std::unexpected(std::move(*fault));
+  }
+}
+
+std::optional<Fault> SendQueue::run_local() {
+  if (local_is_next()) choose_next();
+  while (local_is_next()) {
+    const auto may_go = next_may_go();
+    if (!may_go) return may_go.error();
+    if (!*may_go || !local_is_next()) break;
+    if (auto fault = perform_local()) return fault;
   }
   return std::nullopt;
 }

@@ -41,6 +41,8 @@ class SendQueue {
   /// before it are executed first. The fault: work that cannot be executed, which ends the stream
   /// (RFC 5040 section 7.1).
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
+  /// Executes the local operations that are next in turn, as far as the fences allow it.
+  [[nodiscard]] std::optional<Fault> run_local();
   /// The last octet of entry `number` has been given to the LLP.
   void sent(std::uint64_t number);
 
@@ -49,10 +51,6 @@ class SendQueue {
   /// The Response to `entry` is complete.
   void respond(Entry& entry, WorkStatus status);
 
-  /// Whether a local operation is next.
-  [[nodiscard]] bool local_is_next() const {
-    return waiting() && entries_[issued_].work.kind == WorkKind::local;
-  }
   /// Ends all work except the entries `kept`, whose messages are still sent: flushed, or with the
   /// status of `blame()`.
   void flush(const std::vector<std::uint64_t>& kept, WorkStatus status);
@@ -67,7 +65,12 @@ class SendQueue {
   [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
 
  private:
+  [[nodiscard]] bool local_is_next() const {
+    return waiting() && entries_[issued_].work.kind == WorkKind::local;
+  }
   void choose_next();
+  [[nodiscard]] std::expected<bool, Fault> next_may_go();
+  [[nodiscard]] std::optional<Fault> perform_local();
   [[nodiscard]] std::size_t outbound_limit() const;
   [[nodiscard]] std::optional<WorkStatus> refused(const Entry& entry) const;
   [[nodiscard]] bool must_wait(const Entry& entry) const;

@@ -90,9 +90,6 @@ struct SendingDecisions {
   virtual void waiting_messages_first(const Choice<bool>&, bool& /*first*/) {}
   /// What is still sent after an error: one Terminate.
   virtual void last_messages(std::deque<OutgoingMessage>&) {}
-  /// What is still sent after a further error has been found; only the first one is reported (RFC
-  /// 5040 section 7.1).
-  virtual void further_error(const Fault&, std::deque<OutgoingMessage>&) {}
 
  protected:
   ~SendingDecisions() = default;

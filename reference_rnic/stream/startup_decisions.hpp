@@ -63,12 +63,9 @@ struct StartupDecisions {
   virtual void requesting(const Config&, StartupFrame&) {}
   /// A frame that is about to be sent, as values.
   virtual void startup_frame_leaves(StartupFrame&) {}
-  /// The same in octets (RFC 5044 Figure 8, RFC 6581 section 9).
+  /// The same in octets, and nothing after them before the peer's frame has come (RFC 5044 Figure 8
+  /// and section 7.1.2, RFC 6581 section 9).
   virtual void startup_octets_leave(const StartupFrame&, std::vector<std::byte>&) {}
-  /// What is sent after the Request and before the Reply has arrived: nothing (RFC 5044 section
-  /// 7.1.2).
-  virtual void after_request(const Config&, std::vector<StartupFrame>& /*frames*/,
-                             std::optional<RtrKind>& /*fpdu*/) {}
   /// The RTR indication (RFC 6581 section 9.2).
   virtual void rtr_leaves(RtrKind, OutgoingMessage&) {}
   /// Whether FPDUs may be sent in this state (RFC 5044 section 7.1.2).

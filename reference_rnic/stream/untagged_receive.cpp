@@ -64,10 +64,6 @@ void UntaggedReceive::close(QueueState& state) {
   ++state.expected;  // modulo 2^32 (ddp.untagged.msn-wraps-to-zero)
 }
 
-void UntaggedReceive::skip(const Incoming& incoming) {
-  if (incoming.segment.ddp().last()) close(state_of(incoming));
-}
-
 UntaggedReceive::Places UntaggedReceive::rest(const Incoming& incoming, std::size_t left) {
   places_.clear();
   // ddp.untagged.placed-at-mo (RFC 5041 section 5.1)

@@ -27,15 +27,12 @@ class UntaggedReceive {
   /// The buffer is ours until it is delivered.
   [[nodiscard]] Places rest(const Incoming& incoming, std::size_t left);
 
-  /// The payload of `incoming`, for which begin() was called, is in place. Returns the message that
-  /// it completes, if any.
+  /// The payload of `incoming`, for which begin() was called, is in place or dropped. Returns the
+  /// message that it completes, if any.
   [[nodiscard]] std::optional<DeliveredMessage> end(const Incoming& incoming);
 
   /// Whether `incoming` begins a message without a receive buffer.
   [[nodiscard]] bool lacks_buffer(const Incoming& incoming);
-
-  /// The message of `incoming` is dropped: it counts as delivered.
-  void skip(const Incoming& incoming);
 
   /// The receive buffer in use, which can no longer be filled.
   [[nodiscard]] std::optional<ReceiveFailed> give_up();

@@ -18,7 +18,7 @@ std::string header_text(const char* what, Bytes payload) {
   const auto header = in.read<Header>();
   if (in.truncated()) return fmt::format(" ! {} header needs {} octets", what, sizeof(Header));
   std::string text = " | " + describe(header);
-  if (!in.at_end()) text += fmt::format(" ! {} octets behind the header", in.rest().size());
+  if (!in.at_end()) text += fmt::format(" ! {} octets after the header", in.rest().size());
   return text;
 }
 
@@ -27,7 +27,7 @@ std::string terminate_text(Bytes payload) {
   if (terminate) return " | " + describe(*terminate);
   const std::string fault = terminate.error() == TerminateError::truncated
                                 ? " ! truncated Terminate"
-                                : " ! octets behind the Terminate";
+                                : " ! octets after the Terminate";
   const auto cause = parse_terminate_cause(payload);
   return (cause ? " | " + describe(*cause) : std::string()) + fault;
 }

@@ -8,17 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "reference_rnic/llp/forwarding_connection.hpp"
-
 namespace suite::runner {
 
 namespace {
 
-using base::Address;
 using base::TimePoint;
-using rnic::llp::Connection;
-using rnic::llp::Error;
-using rnic::llp::Listener;
 
 // Read by the signal handler, and so valid for the whole process: there is one thread, and it is
 // either in the IUT or not.
@@ -37,72 +31,6 @@ class Mark {
   std::sig_atomic_t before_;
 };
 
-class GuardedConnection final : public rnic::llp::ForwardingConnection<Connection> {
- public:
-  using ForwardingConnection::ForwardingConnection;
-
- private:
-  void connected() noexcept override {
-    const Mark mark(true);
-    ForwardingConnection::connected();
-  }
-  void readable() noexcept override {
-    const Mark mark(true);
-    ForwardingConnection::readable();
-  }
-  void writable() noexcept override {
-    const Mark mark(true);
-    ForwardingConnection::writable();
-  }
-  void ended(rnic::llp::Ending ending) noexcept override {
-    const Mark mark(true);
-    ForwardingConnection::ended(ending);
-  }
-};
-
-class GuardedListener final : public Listener, Listener::Observer {
- public:
-  explicit GuardedListener(Listener::Observer& observer) : observer_(observer) {}
-  Listener::Observer& relay() { return *this; }
-  void take(std::unique_ptr<Listener> inner) { inner_ = std::move(inner); }
-  Address local() const override { return inner_->local(); }
-
- private:
-  void accepted(std::unique_ptr<Connection> connection) noexcept override {
-    const Mark mark(true);
-    observer_.accepted(std::make_unique<GuardedConnection>(std::move(connection)));
-  }
-  Listener::Observer& observer_;
-  std::unique_ptr<Listener> inner_;
-};
-
-class GuardedNetwork final : public rnic::llp::Network {
- public:
-  explicit GuardedNetwork(rnic::llp::Network& inner) : inner_(inner) {}
-
-  std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local,
-                                                         Listener::Observer& observer) override {
-    auto guarded = std::make_unique<GuardedListener>(observer);
-    auto made = inner_.listen(local, guarded->relay());
-    if (!made) return std::unexpected(made.error());
-    guarded->take(std::move(*made));
-    return guarded;
-  }
-  std::expected<std::unique_ptr<Connection>, Error> connect(
-      const Address& remote, Connection::Observer& observer) override {
-    auto guarded = std::make_unique<GuardedConnection>(observer);
-    auto made = inner_.connect(remote, guarded->relay());
-    if (!made) return std::unexpected(made.error());
-    guarded->take(std::move(*made));
-    return guarded;
-  }
-  Address address(base::Family family) const override { return inner_.address(family); }
-  void limit_segments(std::optional<std::size_t> octets) override { inner_.limit_segments(octets); }
-
- private:
-  rnic::llp::Network& inner_;
-};
-
 class GuardedLoop final : public base::EventLoop {
  public:
   explicit GuardedLoop(base::EventLoop& inner) : inner_(inner) {}
@@ -113,10 +41,7 @@ class GuardedLoop final : public base::EventLoop {
     return inner_.run_until(deadline, done);
   }
   base::TimerId schedule(TimePoint when, std::function<void()> callback) override {
-    return inner_.schedule(when, [callback = std::move(callback)]() noexcept {
-      const Mark mark(true);
-      callback();
-    });
+    return inner_.schedule(when, [callback = std::move(callback)] { call_iut(callback); });
   }
   void cancel(base::TimerId timer) override { inner_.cancel(timer); }
 
@@ -127,9 +52,9 @@ class GuardedLoop final : public base::EventLoop {
 class GuardedIut final : public iut::Iut {
  public:
   GuardedIut(base::EventLoop& loop, rnic::llp::Network& network, const IutMaker& make)
-      : loop_(loop), network_(network) {
+      : loop_(loop) {
     const Mark mark(true);
-    inner_ = make(loop_, network_);
+    inner_ = make(loop_, network);
   }
   ~GuardedIut() override {
     const Mark mark(true);
@@ -147,7 +72,6 @@ class GuardedIut final : public iut::Iut {
 
  private:
   GuardedLoop loop_;
-  GuardedNetwork network_;
   std::unique_ptr<iut::Iut> inner_;
 };
 
@@ -173,6 +97,11 @@ extern "C" void last_word(int signal) {
 }
 
 }  // namespace
+
+void call_iut(const std::function<void()>& callback) noexcept {
+  const Mark mark(true);
+  callback();
+}
 
 void report_fatal_signals(int fd) {
   report_fd = fd;

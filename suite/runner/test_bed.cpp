@@ -57,9 +57,13 @@ class InProcessTestBed : public TestBed {
 struct TcpSetup {
   TcpSetup(TestHost one, TestHost other)
       : tester_host(std::move(one)), iut_host(std::move(other)) {}
+  static rnic::llp::TcpHost guarded(rnic::llp::TcpHost host) {
+    host.observer_caller = rnic::llp::ObserverCaller(call_iut);
+    return host;
+  }
   TestHost tester_host, iut_host;
   base::EpollLoop loop;
-  rnic::llp::TcpNetwork tester{loop, tester_host.tcp}, iut{loop, iut_host.tcp};
+  rnic::llp::TcpNetwork tester{loop, tester_host.tcp}, iut{loop, guarded(iut_host.tcp)};
 };
 class TcpTestBed final : TcpSetup, public InProcessTestBed {
  public:
@@ -80,7 +84,8 @@ class MemoryTestBed final : MemorySetup, public InProcessTestBed {
   MemoryTestBed(const TestHost& tester_side, const TestHost& iut_side, const WorkerSetup& setup,
                 const SuiteParts& parts) {
     tester = fabric.add_host(tester_side.tcp.ipv4, tester_side.tcp.ipv6);
-    iut = fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6);
+    iut =
+        fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6, rnic::llp::ObserverCaller(call_iut));
     set_up(loop, *tester, *iut, setup, parts);
   }
 };

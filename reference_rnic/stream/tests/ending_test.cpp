@@ -8,14 +8,6 @@ namespace {
 
 TimePoint at(int seconds) { return TimePoint(std::chrono::seconds(seconds)); }
 
-/// How each work ended, in the order told: "1 success, 2 flushed".
-std::string endings(const Subject& subject) {
-  std::string text;
-  for (const WorkDone& done : subject.all<WorkDone>())
-    text += (text.empty() ? "" : ", ") + std::to_string(done.id) + " " + name(done.status);
-  return text;
-}
-
 // ---- orderly ----
 
 BOOST_AUTO_TEST_CASE(an_orderly_close_waits_for_all_work) {

@@ -28,6 +28,36 @@ BOOST_AUTO_TEST_CASE(a_responder_is_silent_until_the_first_fpdu) {
              squeezed("0014 41 43 00000000 00000000 00000001 00000000 6869 0000 00000000"));
 }
 
+BOOST_AUTO_TEST_CASE(local_work_of_a_responder_waits_for_no_fpdu) {
+  Subject subject(plain_config(Role::responder));
+  subject.establish_as_responder();
+  Work local;
+  local.id = 1;
+  local.kind = WorkKind::local;
+  subject.stream.post(local, subject.now);
+  subject.stream.post(send_of(2, {}), subject.now);
+  local.id = 3;
+  subject.stream.post(local, subject.now);
+  BOOST_TEST(subject.output().empty());
+  BOOST_TEST(endings(subject) == "1 success");  // the other one comes after the Send
+  subject.feed(fpdu("c1 40 00000000 0000000000000000"));
+  BOOST_TEST(!subject.output().empty());
+  BOOST_TEST(endings(subject) == "1 success, 2 success, 3 success");
+}
+
+BOOST_AUTO_TEST_CASE(local_work_that_fails_before_the_first_fpdu_sends_no_terminate) {
+  Subject subject(plain_config(Role::responder));
+  subject.establish_as_responder();
+  subject.memory.refuse_local_work();
+  Work local;
+  local.id = 1;
+  local.kind = WorkKind::local;
+  subject.stream.post(local, subject.now);
+  BOOST_TEST(subject.output().empty());
+  BOOST_TEST(endings(subject) == "1 local_operation");
+  BOOST_TEST(subject.find<Failed>() != nullptr);
+}
+
 BOOST_AUTO_TEST_CASE(the_rtr_takes_its_msn_and_nothing_else) {
   Config config = enhanced_config(Role::responder);
   config.crc = false;

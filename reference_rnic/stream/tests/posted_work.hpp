@@ -45,6 +45,14 @@ inline Work atomic_of(std::uint64_t id) {
   return work;
 }
 
+/// How each work ended, in the order reported: "1 success, 2 flushed".
+inline std::string endings(const Subject& subject) {
+  std::string text;
+  for (const WorkDone& done : subject.all<WorkDone>())
+    text += (text.empty() ? "" : ", ") + std::to_string(done.id) + " " + name(done.status);
+  return text;
+}
+
 /// A responder that may send, with furnished memory. `markers`: the peer wants them.
 inline std::unique_ptr<Subject> operational(Config config, bool markers = false) {
   auto subject = std::make_unique<Subject>(config);

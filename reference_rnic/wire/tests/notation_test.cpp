@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(faults_of_length) {
   BOOST_TEST(text("4141 00000000 00000001 00000001 00000000 00") ==
              "Read Request L qn=1 msn=1 mo=0 len=1 ! Read Request header needs 28 octets");
   BOOST_TEST(text("414b 00000000 00000003 00000001 00000000 00000007 0000000000000001 ff") ==
-             "Atomic Response L qn=3 msn=1 mo=0 len=13 | id=0x7 original=0x1 ! 1 octets behind the "
+             "Atomic Response L qn=3 msn=1 mo=0 len=13 | id=0x7 original=0x1 ! 1 octets after the "
              "header");
   BOOST_TEST(text("4149 00000000 00000000 00000001 00000000 01") ==
              "Immediate Data with SE L qn=0 msn=1 mo=0 len=1 ! Immediate Data has 8 octets");
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(faults_of_length) {
       "(1/1/0x01) ! truncated Terminate");
   BOOST_TEST(text("4147 00000000 00000002 00000001 00000000 20020000 ff") ==
              "Terminate L qn=2 msn=1 mo=0 len=5 | MPA error: CRC mismatch (2/0/0x02) "
-             "! octets behind the Terminate");
+             "! octets after the Terminate");
 }
 
 // A continued segment of such a message is no header, and a tagged one never is.

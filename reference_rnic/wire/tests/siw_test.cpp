@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(terminate_with_its_header_control_bits_reversed) {
   BOOST_TEST(
       ulpdu_text(siw::terminate_base_or_bounds, false) ==
       "Terminate L qn=2 msn=1 mo=0 len=20 | DDP tagged buffer error: base or bounds violation "
-      "(1/1/0x01) ! octets behind the Terminate");
+      "(1/1/0x01) ! octets after the Terminate");
   const Octets ulpdu = ulpdu_of(siw::terminate_base_or_bounds, false);
   const Bytes payload = parse_segment(ulpdu).value().payload;
   BOOST_TEST((parse_terminate(payload).error() == TerminateError::trailing_octets));

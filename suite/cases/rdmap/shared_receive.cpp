@@ -17,15 +17,10 @@ struct Shared {
 
   explicit Shared(Body& of)
       : body(of),
-        queue(make_queue(of)),
+        queue(of.iut.create_shared_queue(depth)),
         first(of.iut.create_endpoint({.shared_queue = queue})),
         second(of.iut.create_endpoint({.shared_queue = queue})) {}
 
-  static iut::Handle make_queue(Body& of) {
-    const iut::CreateSharedQueue command{.queue = of.iut.new_handle(), .depth = depth};
-    of.iut.call(command, "create a shared receive queue");
-    return command.queue;
-  }
   iut::Reply try_post(std::uint32_t length) {
     const iut::WorkId id = first_work + receives.size();
     receives.push_back({id, first, body.iut.register_memory(length)});

@@ -98,7 +98,8 @@ std::string last_word(Place place, bool tester_dies) {
     base::SimulatedLoop loop;
     rnic::llp::MemoryFabric fabric(loop);
     const auto tester_network = fabric.add_host(host("10.77.0.1"), host("fd77::1"));
-    const auto iut_network = fabric.add_host(host("10.77.0.2"), host("fd77::2"));
+    const auto iut_network =
+        fabric.add_host(host("10.77.0.2"), host("fd77::2"), rnic::llp::ObserverCaller(call_iut));
     Tester tester(tester_dies);
     const auto listener = tester_network->listen(host("10.77.0.1").with_port(4791), tester).value();
     const auto iut =
