@@ -82,6 +82,17 @@ void append(std::vector<std::string>& to, std::initializer_list<std::string> wor
   to.insert(to.end(), words);
 }
 
+// Without offloads the guest itself cuts TCP segments and fills in checksums: its framing is seen.
+void append_interface(std::vector<std::string>& argv, std::string_view name, int tap,
+                      std::string_view mac) {
+  append(argv,
+         {"-netdev", fmt::format("tap,id={},fd={}", name, tap), "-device",
+          fmt::format("virtio-net-pci,netdev={},mac={},romfile=,csum=off,gso=off,guest_csum=off,"
+                      "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,"
+                      "host_tso6=off,host_ufo=off,host_ecn=off,mrg_rxbuf=off",
+                      name, mac)});
+}
+
 /// Remembers for this boot of the host whether KVM works,
 /// since finding out takes seconds where not.
 bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::path& kernel) {
@@ -146,6 +157,7 @@ Done Guest::prepare(const Progress& progress) {
                                    "--series",
                                    options_.series};
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
+  if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
   CommandOptions command;
   command.time_limit = 15min;  // the first time, over a slow line
   command.progress = progress;
@@ -172,19 +184,24 @@ void Guest::prepare_as(const Guest& other) {
   initramfs_ = other.initramfs_;
 }
 
+std::string Guest::kernel_parameters() const {
+  std::string words = "console=ttyS0 ignore_loglevel panic=-1 mitigations=off nokaslr";
+  // What would follow on the ruins of an oops says nothing about siw.
+  if (options_.ends_at_oops) words += " oops=panic";
+  if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
+  words += fmt::format(" rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}", options_.ipv4,
+                       options_.ipv6, options_.mtu, options_.variant);
+  if (options_.management_tap >= 0) words += " rnic.management=" + options_.management_ipv4;
+  return words;
+}
+
 std::vector<std::string> Guest::command_line(
     int tap, int control, const std::vector<base::FileDescriptor>& channels) const {
   auto argv = bare_machine(accelerator_);
   append(argv,
          {"-m", std::to_string(options_.memory_mib), "-smp", std::to_string(options_.processors),
           "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
-  // An oops ends the guest at once: what would follow on its ruins says nothing about siw.
-  append(argv,
-         {"-append",
-          fmt::format("console=ttyS0 ignore_loglevel panic=-1 oops=panic mitigations=off nokaslr "
-                      "{}rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}",
-                      options_.slab_checks ? "slub_debug=FZP,kmalloc-* " : "", options_.ipv4,
-                      options_.ipv6, options_.mtu, options_.variant)});
+  append(argv, {"-append", kernel_parameters()});
   append(argv, {"-device", fmt::format("virtio-serial-pci,max_ports={}", channels.size() + 2),
                 "-chardev", fmt::format("socket,id=control,fd={}", control), "-device",
                 fmt::format("virtserialport,chardev=control,name={}", channel::control_name)});
@@ -194,14 +211,9 @@ std::vector<std::string> Guest::command_line(
                   "-device",
                   fmt::format("virtserialport,chardev=agent{},name={}{}", n,
                               channel::agent_name_prefix, n)});
-  // Without offloads the guest itself cuts TCP segments
-  // and fills in checksums: its framing is seen.
-  append(argv,
-         {"-netdev", fmt::format("tap,id=wire,fd={}", tap), "-device",
-          fmt::format("virtio-net-pci,netdev=wire,mac={},romfile=,csum=off,gso=off,guest_csum=off,"
-                      "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,"
-                      "host_tso6=off,host_ufo=off,host_ecn=off,mrg_rxbuf=off",
-                      options_.mac)});
+  append_interface(argv, "wire", tap, options_.mac);
+  if (options_.management_tap >= 0)
+    append_interface(argv, "management", options_.management_tap, options_.management_mac);
   return argv;
 }
 
@@ -227,6 +239,7 @@ Done Guest::start(int tap) {
   const base::FileDescriptor control_of_qemu(pair[1]);
 
   std::vector<int> inherited = {tap, control_of_qemu.get()};
+  if (options_.management_tap >= 0) inherited.push_back(options_.management_tap);
   for (const base::FileDescriptor& channel : *channels) inherited.push_back(channel.get());
   auto machine = Machine::start(command_line(tap, control_of_qemu.get(), *channels), inherited);
   if (!machine) return std::unexpected(machine.error());

@@ -32,13 +32,17 @@ struct GuestOptions {
   GuestPaths paths = default_guest_paths();
   std::string series = "6.1";  ///< of Debian's kernels, the newest of which is taken
   std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent
+  std::filesystem::path root;  ///< a folder laid over the guest's file system; empty: none
   unsigned agent_channels = 4;
   unsigned processors = 2;
   unsigned memory_mib = 512;
   std::string ipv4 = "10.77.0.2/24", ipv6 = "fd77::2/64";
   std::string mac = "52:54:00:77:00:02";
   unsigned mtu = 1500;
+  int management_tap = -1;  ///< of a second interface, eth1; -1: there is none
+  std::string management_ipv4{}, management_mac = "52:54:00:78:00:02";
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
+  bool ends_at_oops = true;         ///< else the kernel goes on, as a server's does
   /// Red zones and poisoning of the kernel's kmalloc: finds memory errors
   bool slab_checks = true;
   /// The kernel log is appended here too, each line with the host's time
@@ -116,6 +120,7 @@ class Guest {
   [[nodiscard]] std::expected<std::string, std::string> answer_to(
       std::uint64_t number, std::string_view order, std::chrono::milliseconds time_limit);
   [[nodiscard]] std::string why_hung_up();
+  [[nodiscard]] std::string kernel_parameters() const;
   [[nodiscard]] std::vector<std::string> command_line(
       int tap, int control, const std::vector<base::FileDescriptor>& channels) const;
 

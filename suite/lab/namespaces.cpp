@@ -120,6 +120,19 @@ std::expected<base::FileDescriptor, std::string> open_tap(const std::string& int
   return tap;
 }
 
+std::expected<base::FileDescriptor, std::string> open_tap_in(int network_namespace,
+                                                             const std::string& interface) {
+  base::FileDescriptor opened;
+  const auto made = in_network_namespace(network_namespace, [&]() -> Done {
+    auto tap = open_tap(interface);
+    if (!tap) return std::unexpected(tap.error());
+    opened = std::move(*tap);
+    return {};
+  });
+  if (!made) return std::unexpected(made.error());
+  return opened;
+}
+
 LabHost host_of(const char* interface, const std::string& ipv4, const std::string& ipv6,
                 unsigned mtu) {
   LabHost host;
@@ -211,30 +224,33 @@ std::expected<Lab, std::string> Lab::with_tap(const LabOptions& options) {
   Lab lab;
   if (auto done = lab.make_hosts(options); !done) return std::unexpected(done.error());
   lab.iut_.interface = "eth0";
-  const auto made = in_network_namespace(lab.tester_namespace_.get(), [&]() -> Done {
-    auto tap = open_tap(tester_interface);
-    if (!tap) return std::unexpected(tap.error());
-    lab.tap_ = std::move(*tap);
-    return {};
-  });
-  if (!made) return std::unexpected(made.error());
+  auto tap = open_tap_in(lab.tester_namespace_.get(), tester_interface);
+  if (!tap) return std::unexpected(tap.error());
+  lab.tap_ = std::move(*tap);
   if (auto done = bring_up(lab.tester_); !done) return std::unexpected(done.error());
   if (auto done = add_spares(lab.tester_, options.tester_spare); !done)
     return std::unexpected(done.error());
   return lab;
 }
 
+std::expected<base::FileDescriptor, std::string> Lab::add_tap(const std::string& interface,
+                                                              const std::string& ipv4) const {
+  auto tap = open_tap_in(tester_namespace_.get(), interface);
+  if (!tap) return tap;
+  const int there = tester_namespace_.get();
+  auto up = bring_up_link(there, interface, tester_.mtu);
+  if (up) up = run_in(there, {"ip", "addr", "add", ipv4, "dev", interface});
+  if (!up) return std::unexpected(up.error());
+  return tap;
+}
+
 std::string Bridge::tap_interface(std::size_t guest) { return fmt::format("guest{}", guest); }
 
 std::expected<void, std::string> Bridge::add_tap(std::size_t guest) {
   const std::string name = tap_interface(guest);
-  auto made = in_network_namespace(namespace_.get(), [&]() -> Done {
-    auto tap = open_tap(name);
-    if (!tap) return std::unexpected(tap.error());
-    taps_.push_back(std::move(*tap));
-    return {};
-  });
-  if (!made) return made;
+  auto tap = open_tap_in(namespace_.get(), name);
+  if (!tap) return std::unexpected(tap.error());
+  taps_.push_back(std::move(*tap));
   if (auto done = run_in(namespace_.get(), {"ip", "link", "set", name, "master", bridge_interface});
       !done)
     return done;

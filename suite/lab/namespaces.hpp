@@ -50,6 +50,11 @@ class Lab {
   /// The tester's interface is a tap device; the IUT is a guest that gets tap().
   [[nodiscard]] static std::expected<Lab, std::string> with_tap(const LabOptions& options = {});
 
+  /// Another tap device in the tester's namespace, on a wire of its own, where the tester has this
+  /// address (`10.78.0.1/24`). It is gone with its descriptor.
+  [[nodiscard]] std::expected<base::FileDescriptor, std::string> add_tap(
+      const std::string& interface, const std::string& ipv4) const;
+
   [[nodiscard]] const LabHost& tester() const { return tester_; }
   [[nodiscard]] const LabHost& iut() const { return iut_; }
   /// The tap device's descriptor, for QEMU's `-netdev tap,fd=`; -1 in a veth lab.

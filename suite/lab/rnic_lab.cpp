@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-lab: for people who want the suite's lab without the suite: the siw guest on a wire of its
-// own, and a shell beside it.
+// own, or a device under test on two networks, and a shell beside it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -22,8 +22,10 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
+#include "suite/lab/dut.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/lab/namespaces.hpp"
 
@@ -33,12 +35,18 @@ namespace {
 constexpr std::string_view help =
     "usage: rnic-lab siw-vm [--variant NAME] [--program FILE]... [--log FILE] [--prepare-only]\n"
     "                       [-- COMMAND [ARGUMENT...]]\n"
+    "       rnic-lab dut [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
-    "Boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
+    "siw-vm boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
     "COMMAND\n"
     "(your shell, if none is given) on this host as its only neighbour, at 10.77.0.1 and fd77::1, "
     "in\n"
     "network namespaces of its own. When the command ends, so does the guest. Needs no root.\n"
+    "\n"
+    "dut boots the same guest as a device under test on a host of its own: the data network is as\n"
+    "above, the management network has the guest at 10.78.0.2, and `ssh root@dut` reaches it. It "
+    "has\n"
+    "rnic-agent, and the device siw0.\n"
     "\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
@@ -51,12 +59,14 @@ constexpr std::string_view help =
     "  rnic-lab siw-vm --prepare-only\n"
     "  rnic-lab siw-vm -- ping -c 3 10.77.0.2\n"
     "  rnic-lab siw-vm -- sh -c '$RNIC_GUEST_AGENT $RNIC_GUEST_CHANNEL /bin/rdma link'\n"
+    "  rnic-lab dut -- rnic-suite doctor --iut verbs:siw0 --host ssh:root@dut --address 10.77.0.2\n"
     "exit: COMMAND's status; 2 usage, 3 the lab or the guest does not come up\n";
 
 constexpr std::array<std::string_view, 7> variant_words{"rev1", "rev2",     "crc",    "nocrc",
                                                         "p2p",  "p2pwrite", "p2pread"};
 
 struct Arguments {
+  std::string_view lab;  ///< siw-vm or dut
   GuestOptions guest;
   bool prepare_only = false;
   std::vector<std::string> command;
@@ -90,6 +100,8 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
 /// Nothing if the words make no sense; the complaint is printed.
 std::optional<Arguments> parse(int argc, char** argv) {
   Arguments arguments;
+  arguments.lab = argv[1];
+  const bool is_dut = arguments.lab == "dut";
   for (int i = 2; i < argc; ++i) {
     const std::string_view word = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
@@ -97,11 +109,11 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.command.assign(argv + i + 1, argv + argc);
       break;
     }
-    if (word == "--prepare-only") {
+    if (word == "--prepare-only" && !is_dut) {
       arguments.prepare_only = true;
       continue;
     }
-    const bool known = word == "--variant" || word == "--program" || word == "--log";
+    const bool known = word == "--log" || (!is_dut && (word == "--variant" || word == "--program"));
     if (!known || value == nullptr) {
       base::say(stderr, "rnic-lab: {} '{}'; see --help\n",
                 known ? "no value for" : "unknown option", word);
@@ -122,11 +134,9 @@ std::optional<Arguments> parse(int argc, char** argv) {
 }
 
 /// Runs the command as the tester's host; its exit status, shell fashion.
-int run_beside(const Lab& lab, const Guest& guest, const std::vector<std::string>& command) {
-  ::setenv("RNIC_GUEST_CHANNEL", guest.agent_channel(0).c_str(), 1);
-  ::setenv("RNIC_GUEST_AGENT", default_guest_paths().guest_agent.c_str(), 1);
+int run_beside(const LabHost& tester, const std::vector<std::string>& command) {
   base::ProcessSetup setup;
-  setup.network_namespace = lab.tester().network_namespace;
+  setup.network_namespace = tester.network_namespace;
   std::string error;
   auto process = base::Process::start(command, setup, error);
   if (!process) {
@@ -158,13 +168,28 @@ int siw_vm(const Arguments& arguments) {
       std::chrono::steady_clock::now() - start);
   base::say(stderr, "siw-vm: up after {} ms ({}, kernel {}); this end is {} and {}\n", took.count(),
             guest.accelerator(), guest.kernel_release(), lab->tester().ipv4, lab->tester().ipv6);
-  const int status = run_beside(*lab, guest, arguments.command);
+  ::setenv("RNIC_GUEST_CHANNEL", guest.agent_channel(0).c_str(), 1);
+  ::setenv("RNIC_GUEST_AGENT", default_guest_paths().guest_agent.c_str(), 1);
+  const int status = run_beside(lab->tester(), arguments.command);
   guest.flush_log();
   for (const KernelFault& fault : find_kernel_faults(guest.log_since(0)))
     base::say(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
   if (!guest.alive()) base::say(stderr, "siw-vm: {}\n", guest.obituary());
   guest.shutdown();
   return status;
+}
+
+int dut(const Arguments& arguments) {
+  const auto dut =
+      Dut::prepare(base::built_program("suite/upper_tester/rnic-agent"), arguments.guest.log_file,
+                   [](std::string_view line) { base::say(stderr, "{}\n", line); });
+  if (!dut) return complain(dut.error());
+  if (const auto entered = enter_private_namespaces(); !entered) return complain(entered.error());
+  if (const auto up = (*dut)->start(); !up) return complain(up.error());
+  base::say(stderr, "dut: up; ssh root@dut, siw0 is at {} and {}\n", Dut::data_ipv4,
+            Dut::data_ipv6);
+  ::setenv("PATH", (*dut)->path_with_ssh().c_str(), 1);
+  return run_beside((*dut)->tester(), arguments.command);
 }
 
 }  // namespace
@@ -181,11 +206,12 @@ int main(int argc, char** argv) {
     base::say(stdout, "{}\n", base::version_text("rnic-lab"));
     return 0;
   }
-  if (argc < 2 || std::string_view(argv[1]) != "siw-vm") {
-    base::say(stderr, "rnic-lab: {}; the lab is siw-vm; see --help\n",
+  if (argc < 2 || (std::string_view(argv[1]) != "siw-vm" && std::string_view(argv[1]) != "dut")) {
+    base::say(stderr, "rnic-lab: {}; the labs are siw-vm and dut; see --help\n",
               argc < 2 ? "say which lab" : fmt::format("there is no lab '{}'", argv[1]));
     return 2;
   }
   const auto arguments = parse(argc, argv);
-  return arguments ? siw_vm(*arguments) : 2;
+  if (!arguments) return 2;
+  return arguments->lab == "dut" ? dut(*arguments) : siw_vm(*arguments);
 }

@@ -5,10 +5,11 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: make_initramfs.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... KERNEL_FOLDER CACHE
+usage: make_initramfs.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] KERNEL_FOLDER CACHE
 
 KERNEL_FOLDER is what fetch_kernel.sh printed and build_siw.sh has worked on. PROGRAM is what init starts as process 1
-(rnic-guestd). Each further program goes to /bin with the libraries it is linked with, each --file to its own path.
+(rnic-guestd). Each further program goes to /bin with the libraries it is linked with, each --file to its own path. What is
+in the --root folder is laid over all that; init then starts its /etc/rnic/start.
 Prints the path of the archive in CACHE, named by the hash of all that is in it; what exists is used again.
 
 example: make_initramfs.sh --daemon build/dev/suite/lab/rnic-guestd --program build/dev/suite/upper_tester/rnic-agent \
@@ -18,12 +19,13 @@ USAGE
 }
 
 fail() { echo "make_initramfs.sh: $*" >&2; exit 1; }
-daemon= programs=() plain_files=() positional=()
+daemon= programs=() plain_files=() root= positional=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --daemon) daemon=${2:?--daemon needs a program}; shift ;;
     --program) programs+=("${2:?--program needs a program}"); shift ;;
     --file) plain_files+=("${2:?--file needs a path}"); shift ;;
+    --root) root=${2:?--root needs a folder}; shift ;;
     --help | -h) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) positional+=("$1") ;;
@@ -69,6 +71,7 @@ list() {
   for module in "$kernel"/modules/*.ko; do printf 'lib/siw/modules/%s\t%s\n' "${module##*/}" "$module"; done
   for program in "${own[@]}" "${programs[@]}"; do printf 'bin/%s\t%s\n' "${program##*/}" "$program"; done
   for file in "${needed[@]}" "${libraries[@]}" "${plain_files[@]}"; do printf '%s\t%s\n' "${file#/}" "$file"; done
+  [ -z "$root" ] || find "$root" -type f -printf '%P\t%p\n'
 }
 inventory=$(list | sort -u)
 hash=$(cut -f2 <<<"$inventory" | tr '\n' '\0' | xargs -0 sha256sum | cut -d' ' -f1 | paste - <(cut -f1 <<<"$inventory") |
@@ -89,6 +92,7 @@ if [ ! -f "$archive" ]; then
   done <<<"$inventory"
   echo "driver siw" >"$work/root/etc/libibverbs.d/siw.driver"
   echo 'ofa-v2-siw u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""' >"$work/root/etc/dat.conf"
+  [ -z "$root" ] || cp -a "$root/." "$work/root/"
   chmod 755 "$work"/root/init "$work"/root/bin/*
   (cd "$work/root" && find . -print0 | cpio --null --quiet -o -H newc -R 0:0) >"$work/archive"
   mv "$work/archive" "$archive"

@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: prepare.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--cache DIR] [--series 6.1]
+usage: prepare.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] [--cache DIR] [--series 6.1]
 
 Prints where the guest's parts are, as release=, version=, kernel= and initramfs= lines. The first time it downloads
 about 225 MB of Debian packages (nothing is installed) and compiles siw, half a minute altogether; later it takes
@@ -21,7 +21,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --cache) cache=${2:?--cache needs a folder}; shift ;;
     --series) series=${2:?--series needs a number such as 6.1}; shift ;;
-    --daemon | --program | --file) pack+=("$1" "${2:?$1 needs a path}"); shift ;;
+    --daemon | --program | --file | --root) pack+=("$1" "${2:?$1 needs a path}"); shift ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
   esac

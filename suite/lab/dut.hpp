@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A device under test as a vendor has it, made by the lab: a host with soft-iWARP as its RNIC on a
+// data network, reached by ssh on a management network, and with faults that a test can make.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "suite/lab/guest.hpp"
+#include "suite/lab/namespaces.hpp"
+
+namespace suite::lab {
+
+class Dut {
+ public:
+  enum class Network { management, data };
+
+  /// Downloads, compiles and packs what is not in the cache yet, as Guest::prepare() does; `agent` is
+  /// installed there as rnic-agent. The kernel's log is appended to `log_file`, if that is named.
+  [[nodiscard]] static std::expected<std::unique_ptr<Dut>, std::string> prepare(
+      const std::filesystem::path& agent, const std::filesystem::path& log_file,
+      const Progress& progress = {});
+  /// Makes both networks and boots the host; after enter_private_namespaces().
+  [[nodiscard]] std::expected<void, std::string> start();
+
+  /// The tester's host: programs that run in its namespace reach both networks.
+  [[nodiscard]] const LabHost& tester() const { return lab_->tester(); }
+  /// PATH of a program that reaches the host as `ssh root@dut`.
+  [[nodiscard]] std::string path_with_ssh() const;
+
+  /// Plugs the tester's end of a network in, or out.
+  [[nodiscard]] std::expected<void, std::string> set_link(Network network, bool plugged);
+  /// Ends it as a loss of power does.
+  void power_off();
+  [[nodiscard]] std::expected<void, std::string> power_on();
+  /// Runs a line of shell there, past all networks; what it prints.
+  [[nodiscard]] std::expected<std::string, std::string> run(const std::string& line);
+
+  static constexpr const char* management_ipv4 = "10.78.0.2";
+  static constexpr const char* data_ipv4 = "10.77.0.2";
+  static constexpr const char* data_ipv6 = "fd77::2";
+
+ private:
+  Dut() = default;
+
+  GuestOptions options_;
+  std::filesystem::path ssh_;  ///< the folder of the program ssh
+  std::unique_ptr<Guest> prepared_;
+  std::optional<Lab> lab_;
+  base::FileDescriptor management_;  ///< the tap device
+  std::unique_ptr<Guest> guest_;
+};
+
+}  // namespace suite::lab
