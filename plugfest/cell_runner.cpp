@@ -69,7 +69,7 @@ std::unique_ptr<AgentClient> CellRun::start(Side side) {
   if (client) return std::move(*client);
   throw ScenarioStop{
       Verdict::error, Fault::unknown,
-      fmt::format("the {}'s agent does not start: {}", word(side), client.error().detail)};
+      fmt::format("the {}'s agent does not start: {}", name(side), client.error().detail)};
 }
 
 /// Checked, not assumed: by the hello, unless the PICS denies it.
@@ -82,7 +82,7 @@ bool CellRun::able(Side side) {
     if (!denied && std::ranges::find(hello.capabilities, need) != hello.capabilities.end())
       continue;
     stopped_ = {Verdict::not_applicable, Fault::none,
-                fmt::format("the {} has no {} ({})", word(side), need,
+                fmt::format("the {} has no {} ({})", name(side), need,
                             denied ? "its PICS denies it" : "its hello does not list it")};
     return false;
   }

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/standard_streams.hpp"
-#include "plugfest/expected.hpp"
+#include "plugfest/gate.hpp"
 #include "suite/jobs/progress.hpp"
 
 namespace plugfest {
@@ -25,14 +25,17 @@ struct Ending {
   bool bad = false;
 };
 
+std::string gate_of(const json& cell) { return cell.at("gate").at("result").get<std::string>(); }
+
 Ending ending_of(const json& cell) {
   if (cell.value("varies", false)) return {"known to vary", ""};
   Ending made{.how = cell.at("verdict").get<std::string>(),
               .reason = cell.value("reason", ""),
               .bad = false};
-  const auto verdict = verdict_named(made.how);
+  const auto verdict = base::record::find<Verdict>(made.how);
   made.bad = verdict && is_bad(*verdict);
-  if (made.bad) made.how += cell.at("expected").is_null() ? " (new)" : " (expected)";
+  if (cell.value("advisory", false)) made.how = "advisory";
+  if (made.bad) made.how += gate_of(cell) == "new_failure" ? " (new)" : " (expected)";
   return made;
 }
 
@@ -40,7 +43,7 @@ Ending ending_of(const json& cell) {
 std::map<std::string, Ending> endings(const json& results) {
   std::map<std::string, Ending> all;
   for (const json& cell : results.at("cells"))
-    if (!cell.at("superseded").get<bool>()) all[cell.at("id").get<std::string>()] = ending_of(cell);
+    if (gate_of(cell) != "superseded") all[cell.at("id").get<std::string>()] = ending_of(cell);
   return all;
 }
 
@@ -72,8 +75,10 @@ std::expected<json, std::string> load_results(const std::filesystem::path& folde
   std::ifstream text(file);
   if (!text) return wrong("cannot be read; give the --out folder of a run that has ended");
   json results = json::parse(text, nullptr, false);
-  if (!results.is_object() || results.value("plugfest", json()) != 1)
+  if (!results.is_object() || !results.contains("plugfest"))
     return wrong("these are no results of a plugfest");
+  if (results["plugfest"] != format_version)
+    return wrong("another version of this program wrote these results: compare them with that one");
   try {
     static_cast<void>(endings(results));
   } catch (const json::exception&) {

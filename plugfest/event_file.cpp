@@ -378,7 +378,7 @@ void Reader::expectation(const Node& node) {
   made.intermittent |= made.tries > 1;
   if (made.again > 1 && made.intermittent)
     yaml_.fault(node, "again is for rare outcomes: it goes with neither tries nor intermittent");
-  if (!made.verdict.empty() && !verdict_named(made.verdict))
+  if (!made.verdict.empty() && !base::record::find<Verdict>(made.verdict))
     yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));
   event_.expectations.push_back(std::move(made));
 }

@@ -146,7 +146,7 @@ void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
 
 void EventRun::show(const Cell& cell, const CellRecord& record) {
   progress_.ended({.id = cell.id,
-                   .verdict = std::string(word(record.outcome.verdict)),
+                   .verdict = std::string(name(record.outcome.verdict)),
                    .reason = record.outcome.reason,
                    .seconds = record.outcome.seconds,
                    .planned = cell.length,

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/journal.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
-#include "base/record/json_reader.hpp"
 #include "base/record/json_writer.hpp"
 #include "plugfest/record_tables.hpp"
 
@@ -19,81 +13,52 @@ namespace plugfest {
 
 namespace {
 
+namespace results = suite::results;
+using base::record::to_json;
 using Done = std::expected<void, std::string>;
 
-std::unexpected<std::string> failed(const std::filesystem::path& file, int fault = errno) {
-  return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(fault)));
-}
-
-/// Additions of a later version of the format are ignored. Nothing: it is not a line of a journal.
-std::optional<JournalLine> line_of(std::string_view text) {
-  const auto json = base::record::Json::parse(text, nullptr, false);
-  JournalLine line;
-  const bool bad = json.is_discarded() ||
-                   base::record::from_json(json, line, {.refuse_unknown = false}).has_value();
-  return bad || (!line.event && !line.cell) ? std::nullopt : std::optional(std::move(line));
-}
-
-std::string read_file(int fd) {
-  std::string text;
-  std::array<char, 65536> part;
-  ssize_t count = 0;
-  while ((count = ::read(fd, part.data(), part.size())) > 0)
-    text.append(part.data(), static_cast<std::size_t>(count));
-  return text;
-}
+/// Of a version that kept its journal under another name.
+constexpr const char* earlier_journal = "cells.ndjson";
 
 }  // namespace
 
-std::expected<Journal, std::string> Journal::open(const std::filesystem::path& folder,
+std::expected<Journal, std::string> Journal::open(const std::filesystem::path& path,
                                                   const EventRecord& event) {
+  auto folder = results::RunFolder::open(path);
+  if (!folder) return std::unexpected(folder.error());
+  Journal journal(std::move(*folder));
   std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return std::unexpected(fmt::format("{}: {}", folder.string(), error.message()));
-  Journal journal;
-  journal.folder_ = folder;
-  const auto path = folder / "cells.ndjson";
-  constexpr mode_t readable = 0644;
-  base::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, readable));
-  if (!file) return failed(path);
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
-    return std::unexpected(fmt::format("{} is in use by another run", path.string()));
-  if (auto taken = journal.take_up(std::move(file), event); !taken)
-    return std::unexpected(taken.error());
+  Done done;
+  if (std::filesystem::exists(journal.folder() / earlier_journal, error))
+    done = std::unexpected(fmt::format("{} holds results of an earlier version of this program",
+                                       journal.folder().string()));
+  else if (results::holds_a_run(journal.folder()))
+    done = journal.take_up(event);
+  else
+    done = journal.folder_.begin(to_json(JournalLine{.run = event}));
+  if (!done) return std::unexpected(done.error() + "; give another --out");
   return journal;
 }
 
-/// Complete lines are kept; a line that a kill has torn is cut off.
-Done Journal::take_up(base::FileDescriptor descriptor, const EventRecord& event) {
-  const auto file = folder_ / "cells.ndjson";
-  const std::string text = read_file(descriptor.get());
-  std::size_t start = 0;
-  bool begun = false;
-  for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
-    auto line = line_of(std::string_view(text).substr(start, end - start));
-    const auto fault = [&](std::string_view what) {
-      return std::unexpected(fmt::format("{}: {}; give another --out", file.string(), what));
-    };
-    if (!begun) {
-      if (!line || !line->event) return fault("this is not a plugfest journal");
-      if (line->event->digest != event.digest)
-        return fault("these are results of another event, or the event file has changed since");
-      begun = true;
-      continue;
-    }
-    if (!line || !line->cell)
-      return fault(fmt::format("octet {} does not begin a record of a cell", start));
-    remember(std::move(*line->cell));
-  }
-  file_ = base::LineFile(std::move(descriptor), start);
-  if (const int fault = file_.begin(); fault != 0) return failed(file, fault);
-  return begun ? Done{} : append({.event = event});
+Done Journal::take_up(const EventRecord& event) {
+  bool same_event = false;
+  const auto take = [&](JournalLine line) -> std::optional<std::string> {
+    if (line.run) same_event = line.run->digest == event.digest;
+    if (line.attempt) remember(std::move(*line.attempt));
+    return std::nullopt;
+  };
+  const auto whole = results::read_records<JournalLine>(folder_.journal(), take);
+  if (!whole) return std::unexpected(whole.error());
+  if (!same_event)
+    return std::unexpected(
+        fmt::format("{}: these are results of another event, or the event file was changed since",
+                    folder_.journal().string()));
+  return folder_.go_on(*whole);
 }
 
 Done Journal::append(const JournalLine& line) {
-  int fault = file_.append(base::record::one_line(base::record::to_json(line)));
-  if (fault == 0) fault = file_.sync();
-  return fault == 0 ? Done{} : failed(folder_ / "cells.ndjson", fault);
+  auto done = folder_.append(to_json(line));
+  return done ? folder_.sync() : done;
 }
 
 void Journal::remember(CellRecord record) {
@@ -106,14 +71,14 @@ int Journal::attempts(const std::string& cell) const {
 }
 
 Done Journal::add(CellRecord record) {
-  if (auto done = append({.cell = record}); !done) return done;
+  if (auto done = append({.attempt = record}); !done) return done;
   remember(std::move(record));
   return {};
 }
 
-Done write_whole(const std::filesystem::path& file, const std::string& text) {
-  const int fault = base::replace_file(file, text);
-  return fault == 0 ? Done{} : failed(file, fault);
+Done Journal::end(const Document& document) {
+  if (auto done = append({.end = document.summary}); !done) return done;
+  return folder_.write_document(to_json(document));
 }
 
 }  // namespace plugfest

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The results of a run on disk, one cell after another, so that a run that was killed continues
-// where it stopped.
-//
-// `cells.ndjson`: first {"event": {...}}, then {"cell": {...}} for each attempt that ended.
-// base/line_file.hpp writes the lines, as for the journal of a run of cases; their contents differ,
-// since a run of cases has one IUT and sessions, and an event has neither.
+// The journal of an event: a run whose cases are cells (suite/results/run_folder.hpp). It is read and
+// added to, so that a run that was killed continues where it stopped.
 #pragma once
 
 #include <expected>
@@ -13,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "base/line_file.hpp"
 #include "plugfest/record.hpp"
+#include "suite/results/run_folder.hpp"
 
 namespace plugfest {
 
 class Journal {
  public:
-  /// Makes the folder and the file, or continues an earlier one whose event has the same digest.
+  /// Makes the folder and the journal, or continues an earlier one whose event has the same digest.
   /// The error is one line.
   [[nodiscard]] static std::expected<Journal, std::string> open(const std::filesystem::path& folder,
                                                                 const EventRecord& event);
@@ -36,24 +32,20 @@ class Journal {
   }
   /// Adds an attempt; when this returns it is on the disk.
   [[nodiscard]] std::expected<void, std::string> add(CellRecord record);
+  /// Ends the journal and writes the document.
+  [[nodiscard]] std::expected<void, std::string> end(const Document& document);
   /// The folder that all files of the run are in.
-  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
-  Journal() = default;
-  [[nodiscard]] std::expected<void, std::string> take_up(base::FileDescriptor file,
-                                                         const EventRecord& event);
+  explicit Journal(suite::results::RunFolder folder) : folder_(std::move(folder)) {}
+  [[nodiscard]] std::expected<void, std::string> take_up(const EventRecord& event);
   [[nodiscard]] std::expected<void, std::string> append(const JournalLine& line);
   void remember(CellRecord record);
 
-  std::filesystem::path folder_;
-  base::LineFile file_;
+  suite::results::RunFolder folder_;
   std::vector<CellRecord> records_;
   std::map<std::string, std::size_t> latest_;
 };
-
-/// Writes a file under another name and renames it, so that it is never incomplete.
-[[nodiscard]] std::expected<void, std::string> write_whole(const std::filesystem::path& file,
-                                                           const std::string& text);
 
 }  // namespace plugfest

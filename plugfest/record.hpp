@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The records of a plugfest: reports/schema/plugfest-1.schema.json as C++ values, member by member.
+// The records of a plugfest: reports/schema/plugfest-2.schema.json as C++ values, member by member.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "plugfest/verdict.hpp"
+#include "suite/results/record.hpp"
 
 namespace plugfest {
+
+/// Of the document.
+inline constexpr int format_version = 2;
 
 struct ParticipantRecord {
   std::string name, vendor, alias;
@@ -42,8 +46,8 @@ struct CellRecord {
 /// The same in the document, beside the other attempts and what the organiser expects.
 struct ListedCell {
   CellRecord record;
-  bool superseded = false;
-  std::optional<std::string> expected;
+  suite::results::Gate gate;
+  /// Listed to go one way or another, and has gone one of these.
   bool varies = false;
 };
 
@@ -56,6 +60,8 @@ struct Tally {
   /// Of all cells of the event, and of those that have a verdict.
   std::size_t cells = 0, played = 0;
   std::map<Verdict, std::size_t> verdicts;
+  /// Of those that pass.
+  std::size_t advisories = 0;
   /// Cells whose verdict is bad and not expected.
   std::vector<std::string> news;
   /// Expectations that hold for no cell, one line each.
@@ -64,8 +70,9 @@ struct Tally {
 
 /// One line of the journal of an event: one of these.
 struct JournalLine {
-  std::optional<EventRecord> event{};
-  std::optional<CellRecord> cell{};
+  std::optional<EventRecord> run{};
+  std::optional<CellRecord> attempt{};
+  std::optional<Tally> end{};
 };
 
 struct Document {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "plugfest/expected.hpp"
+#include "plugfest/gate.hpp"
 #include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 
@@ -43,17 +43,20 @@ EventRecord record_of(const Event& event) {
 }
 
 Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& journal) {
-  Tally result{.cells = cells.size(), .played = 0, .verdicts = {}, .news = {}, .stale = {}};
+  Tally result{
+      .cells = cells.size(), .played = 0, .verdicts = {}, .advisories = 0, .news = {}, .stale = {}};
   std::vector<bool> held(event.expectations.size(), false);
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
     ++result.played;
     const CellRecord& record = journal.latest(cell.id);
     ++result.verdicts[record.outcome.verdict];
+    if (record.outcome.advisory) ++result.advisories;
     const Expectation* expected = expectation_for(event, record);
     if (expected != nullptr)
       held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
-    if (is_bad(record.outcome.verdict) && expected == nullptr) result.news.push_back(cell.id);
+    if (judge(event, record).result == suite::results::GateResult::new_failure)
+      result.news.push_back(cell.id);
   }
   if (result.played < result.cells) return result;  // the rest may be what they speak of
   for (std::size_t at = 0; at < held.size(); ++at)
@@ -78,12 +81,10 @@ Document document(const Event& event, const std::vector<Cell>& cells, const Jour
                              .scenario = one.cell.scenario,
                              .reason = one.reason});
   for (const CellRecord& record : journal.records()) {
-    ListedCell cell{.record = record,
-                    .superseded = &record != &journal.latest(record.id),
-                    .expected = {},
-                    .varies = is_known_to_vary(event, record)};
-    if (const Expectation* expected = expectation_for(event, record))
-      cell.expected = expected->reason;
+    ListedCell cell{
+        .record = record, .gate = judge(event, record), .varies = is_known_to_vary(event, record)};
+    if (&record != &journal.latest(record.id))
+      cell.gate.result = suite::results::GateResult::superseded;
     made.cells.push_back(std::move(cell));
   }
   return made;

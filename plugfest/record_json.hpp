@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The records of an event, and its results in the form of reports/schema/plugfest-1.schema.json.
+// The records of an event, and its results in the form of reports/schema/plugfest-2.schema.json.
 #pragma once
 
 #include "plugfest/cell.hpp"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The JSON form of the records of a plugfest: the tables for reports/schema/plugfest-1.schema.json.
+// The JSON form of the records of a plugfest: the tables for reports/schema/plugfest-2.schema.json.
 // `defaulted` members were added to the format later, or are only in records of cells that were
 // played.
 #pragma once
 
 #include "base/record/table.hpp"
 #include "plugfest/record.hpp"
+#include "suite/results/record_tables.hpp"
 
 namespace plugfest {
 
@@ -48,14 +49,15 @@ constexpr auto table_of(const AgentOutput*) {
                required("text", &AgentOutput::text));
 }
 constexpr auto table_of(const Outcome*) {
-  return table(
-      "outcome", required("verdict", &Outcome::verdict), required("fault", &Outcome::fault),
-      required("reason", &Outcome::reason), required("seconds", &Outcome::seconds).from(0),
-      defaulted("frames", &Outcome::frames), defaulted("dropped", &Outcome::dropped),
-      defaulted("pcap", &Outcome::pcap), defaulted("capture_trouble", &Outcome::capture_trouble),
-      defaulted("checks", &Outcome::checks), defaulted("findings", &Outcome::findings),
-      defaulted("cuts", &Outcome::cuts), defaulted("steps", &Outcome::steps),
-      defaulted("wire", &Outcome::wire), defaulted("said", &Outcome::said));
+  return table("outcome", required("verdict", &Outcome::verdict),
+               defaulted("advisory", &Outcome::advisory), required("fault", &Outcome::fault),
+               required("reason", &Outcome::reason), required("seconds", &Outcome::seconds).from(0),
+               defaulted("frames", &Outcome::frames), defaulted("dropped", &Outcome::dropped),
+               defaulted("pcap", &Outcome::pcap),
+               defaulted("capture_trouble", &Outcome::capture_trouble),
+               defaulted("checks", &Outcome::checks), defaulted("findings", &Outcome::findings),
+               defaulted("cuts", &Outcome::cuts), defaulted("steps", &Outcome::steps),
+               defaulted("wire", &Outcome::wire), defaulted("said", &Outcome::said));
 }
 constexpr auto table_of(const ParticipantRecord*) {
   return table("participant", required("name", &ParticipantRecord::name),
@@ -83,14 +85,9 @@ constexpr auto table_of(const CellRecord*) {
       required("repeat", &CellRecord::repeat).from(1),
       required("attempt", &CellRecord::attempt).from(1), inlined(&CellRecord::outcome));
 }
-constexpr auto table_of(const JournalLine*) {
-  return table("line", defaulted("event", &JournalLine::event),
-               defaulted("cell", &JournalLine::cell));
-}
 constexpr auto table_of(const ListedCell*) {
-  return table(
-      "listed_cell", inlined(&ListedCell::record), required("superseded", &ListedCell::superseded),
-      required("expected", &ListedCell::expected), defaulted("varies", &ListedCell::varies));
+  return table("listed_cell", inlined(&ListedCell::record), required("gate", &ListedCell::gate),
+               defaulted("varies", &ListedCell::varies));
 }
 constexpr auto table_of(const LeftOutRecord*) {
   return table("left_out", required("id", &LeftOutRecord::id),
@@ -101,13 +98,19 @@ constexpr auto table_of(const LeftOutRecord*) {
 }
 constexpr auto table_of(const Tally*) {
   return table("summary", required("cells", &Tally::cells), required("played", &Tally::played),
-               required("verdicts", &Tally::verdicts).from(1), required("news", &Tally::news),
+               required("verdicts", &Tally::verdicts).from(1),
+               required("advisories", &Tally::advisories), required("news", &Tally::news),
                required("stale", &Tally::stale));
 }
+constexpr auto table_of(const JournalLine*) {
+  return table("line", defaulted("run", &JournalLine::run),
+               defaulted("case", &JournalLine::attempt), defaulted("end", &JournalLine::end));
+}
 constexpr auto table_of(const Document*) {
-  return table("document", constant("plugfest", 1), required("complete", &Document::complete),
-               required("event", &Document::event), required("summary", &Document::summary),
-               required("cells", &Document::cells), defaulted("left_out", &Document::left_out));
+  return table("document", constant("plugfest", format_version),
+               required("complete", &Document::complete), required("event", &Document::event),
+               required("summary", &Document::summary), required("cells", &Document::cells),
+               defaulted("left_out", &Document::left_out));
 }
 
 }  // namespace plugfest

@@ -2,19 +2,21 @@
 #include "plugfest/run.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <variant>
 
 #include <fmt/format.h>
 
+#include "base/line_file.hpp"
 #include "base/record/json_writer.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "plugfest/cell_messages.hpp"
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/event_run.hpp"
-#include "plugfest/expected.hpp"
+#include "plugfest/gate.hpp"
 #include "plugfest/record_json.hpp"
 #include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
@@ -91,16 +93,16 @@ bool render_matrix(const fs::path& folder) {
   return made.has_value();
 }
 
-ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
+ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& journal,
                   bool complete) {
-  const auto whole = base::record::to_json(document(event, cells, journal, complete));
-  const auto text = whole.dump(1, ' ', false, base::record::Json::error_handler_t::replace) + '\n';
-  if (auto written = write_whole(journal.folder() / "results.json", text); !written)
+  const Document made = document(event, cells, journal, complete);
+  if (auto written = journal.end(made); !written)
     return complain(ExitCode::harness, written.error());
-  const Tally counted = tally(event, cells, journal);
+  const Tally& counted = made.summary;
   std::string words;
   for (const auto& [verdict, count] : counted.verdicts)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, word(verdict));
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name(verdict));
+  if (counted.advisories != 0) words += fmt::format(", {} with an advisory", counted.advisories);
   base::say(stdout, "{} of {} cells: {}\n", counted.played, counted.cells,
             words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)
@@ -108,7 +110,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
               suite::jobs::for_terminal(journal.latest(cell).outcome.reason));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
-  const char* best = rendered ? "report.html" : "results.json";
+  const char* best = rendered ? "report.html" : suite::results::document_name;
   base::say(stdout, "results: {}\n", (journal.folder() / best).string());
   return suite::jobs::exit_code({.harness = !complete || !rendered,
                                  .new_failure = !counted.news.empty(),
@@ -204,8 +206,10 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   };
   run.news = [&](const CellRecord& record) {
     using News = suite::jobs::Progress::News;
-    if (!is_bad(record.outcome.verdict)) return News::none;
-    return expectation_for(event, record) != nullptr ? News::known : News::new_failure;
+    using suite::results::GateResult;
+    const GateResult result = judge(event, record).result;
+    if (result == GateResult::known) return News::known;
+    return result == GateResult::new_failure ? News::new_failure : News::none;
   };
   return run;
 }
@@ -224,8 +228,6 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
       return complain(ExitCode::usage, fmt::format("no cell fits --rerun {}", glob));
   auto journal = Journal::open(options.out, record_of(event));
   if (!journal) return complain(ExitCode::usage, journal.error());
-  std::error_code error;
-  fs::create_directories(journal->folder() / "pcap", error);
 
   RunOptions run = run_options(event, *journal, options);
   const std::size_t left = still_to_play(chosen, *journal, run).size();
@@ -275,8 +277,8 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
           : error_outcome(trouble);
   network->after(*cell, outcome);
   const auto text = base::record::one_line(base::record::to_json(outcome));
-  if (auto written = write_whole(file, text); !written)
-    return complain(ExitCode::harness, written.error());
+  if (const int fault = base::replace_file(file, text); fault != 0)
+    return complain(ExitCode::harness, fmt::format("{}: {}", file.string(), std::strerror(fault)));
   return ExitCode::good;
 }
 

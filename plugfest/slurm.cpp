@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -12,8 +13,8 @@
 #include <fmt/ranges.h>
 
 #include "base/epoll_loop.hpp"
+#include "base/line_file.hpp"
 #include "base/record/json_reader.hpp"
-#include "plugfest/journal.hpp"
 #include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "suite/lab/command.hpp"
@@ -88,8 +89,9 @@ std::expected<Slurm, std::string> Slurm::open(const Event& event, const Options&
   slurm.event_ = &event;
   slurm.folder_ = fs::absolute(folder);
   fs::create_directories(slurm.folder_ / "slurm", error);
-  if (auto written = write_whole(slurm.folder_ / "slurm" / "words.sh", run_the_words); !written)
-    return std::unexpected(written.error());
+  const fs::path words = slurm.folder_ / "slurm" / "words.sh";
+  if (const int fault = base::replace_file(words, run_the_words); fault != 0)
+    return std::unexpected(fmt::format("{}: {}", words.string(), std::strerror(fault)));
   slurm.job_name_ = "plugfest-" + event.digest.substr(0, 12);
   slurm.program_ = {fs::read_symlink("/proc/self/exe", error).string(), "cell",
                     fs::absolute(options.event).string(), "--out", slurm.folder_.string()};

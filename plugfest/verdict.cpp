@@ -45,11 +45,11 @@ void judge_what_was_seen(Outcome& outcome) {
   const auto must = std::ranges::find_if(outcome.findings, is_broken_must);
   const bool short_of_checks = failed != outcome.checks.end();
   if (short_of_checks)
-    outcome.reason = fmt::format("{}: {}: expected {}, came {}", word(failed->side), failed->what,
+    outcome.reason = fmt::format("{}: {}: expected {}, came {}", name(failed->side), failed->what,
                                  failed->expected, failed->actual);
   else if (must != outcome.findings.end())
     outcome.reason = fmt::format("{} sent, in frame {}, {}; {} ({})",
-                                 must->side ? word(*must->side) : "somebody", must->frame,
+                                 must->side ? name(*must->side) : "somebody", must->frame,
                                  must->actual, must->admissible, must->rule);
   if (short_of_checks || must != outcome.findings.end()) {
     const auto by = [&](Side side) {
@@ -66,7 +66,8 @@ void judge_what_was_seen(Outcome& outcome) {
     outcome.reason = "the scenario checked nothing";
   } else if (const auto soft = std::ranges::find_if(outcome.findings, counts);
              soft != outcome.findings.end()) {
-    outcome.verdict = Verdict::advisory;
+    outcome.verdict = Verdict::pass;
+    outcome.advisory = true;
     outcome.reason = fmt::format("{} ({})", soft->actual, soft->rule);
   } else if (!outcome.capture_trouble.empty()) {
     outcome.verdict = Verdict::inconclusive;
@@ -84,6 +85,7 @@ void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped) {
   if (!stopped || !stopped->verdict) return;
   // The fault that the wire shows stands; the rest is as the scenario says.
   outcome.verdict = *stopped->verdict;
+  outcome.advisory = false;
   outcome.reason = stopped->reason;
   if (!is_shown(outcome.fault) || outcome.verdict == Verdict::not_applicable)
     outcome.fault = stopped->fault;
@@ -102,9 +104,10 @@ void add_kernel_complaint(Outcome& outcome, Side side, const std::string& compla
   const bool other_too =
       outcome.verdict == Verdict::fail && is_shown(outcome.fault) && outcome.fault != own;
   outcome.verdict = Verdict::fail;
+  outcome.advisory = false;
   outcome.fault = other_too ? Fault::both : own;
   outcome.reason =
-      fmt::format("the {}'s kernel: {}{}{}", word(side), complaint.substr(0, complaint.find('\n')),
+      fmt::format("the {}'s kernel: {}{}{}", name(side), complaint.substr(0, complaint.find('\n')),
                   outcome.reason.empty() ? "" : "; ", outcome.reason);
   outcome.said.push_back({side, "kernel log:\n" + complaint});
 }

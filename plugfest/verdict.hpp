@@ -10,16 +10,12 @@
 #include <vector>
 
 #include "base/record/table.hpp"
+#include "suite/results/outcome.hpp"
 
 namespace plugfest {
 
-/// Those of a case (results::Verdict), and `advisory`: a square of the matrix and its published record
-/// have one word. A case has many expectations, and an advisory is the judgement of one of them
-/// (results::Judgement) beside the verdict `pass`.
-enum class Verdict : std::uint8_t { pass, advisory, fail, inconclusive, not_applicable, error };
-constexpr auto names_of(Verdict) {
-  return std::array{"pass", "advisory", "fail", "inconclusive", "not_applicable", "error"};
-}
+using base::record::name;
+using suite::results::Verdict;
 
 enum class Side : std::uint8_t { initiator, responder };
 constexpr auto names_of(Side) { return std::array{"initiator", "responder"}; }
@@ -30,15 +26,6 @@ constexpr auto names_of(Side) { return std::array{"initiator", "responder"}; }
 enum class Fault : std::uint8_t { none, initiator, responder, both, unknown };
 constexpr auto names_of(Fault) {
   return std::array{"none", "initiator", "responder", "both", "unknown"};
-}
-
-/// The name of an enumerator in the records.
-template <class Enumeration>
-[[nodiscard]] constexpr std::string_view word(Enumeration value) {
-  return names_of(value)[static_cast<std::size_t>(value)];
-}
-[[nodiscard]] constexpr std::optional<Verdict> verdict_named(std::string_view name) {
-  return base::record::find<Verdict>(name);
 }
 
 /// Something that one side had to show. It judges no rule, unlike an expectation of a case
@@ -96,6 +83,7 @@ struct AgentOutput {
 /// How one attempt at a cell ended.
 struct Outcome {
   Verdict verdict = Verdict::error;
+  bool advisory = false;  ///< beside the verdict pass: a SHOULD was not kept
   Fault fault = Fault::none;
   std::string reason;  ///< one line; empty if nothing went wrong
   double seconds = 0;

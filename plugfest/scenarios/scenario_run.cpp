@@ -59,7 +59,7 @@ std::optional<ScenarioStop> stop_of(const std::function<void()>& work) {
   } catch (const ScenarioStop& why) {
     return why;
   } catch (const suite::cases::CaseStop& why) {
-    return ScenarioStop{*verdict_named(name(why.verdict)), Fault::unknown, why.reason};
+    return ScenarioStop{why.verdict, Fault::unknown, why.reason};
   }
   return std::nullopt;
 }

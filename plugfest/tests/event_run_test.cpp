@@ -120,11 +120,11 @@ Verdict verdict_in(const Journal& journal, const std::string& cell) {
 /// The verdict of each cell that has one.
 std::map<std::string, std::string> matrix(const fs::path& folder) {
   std::map<std::string, std::string> verdicts;
-  for (const std::string& line : lines_of(folder / "cells.ndjson")) {
+  for (const std::string& line : lines_of(folder / "results.ndjson")) {
     const json value = json::parse(line, nullptr, false);
-    if (value.is_object() && value.contains("cell"))
-      verdicts[value["cell"]["id"].get<std::string>()] =
-          value["cell"]["verdict"].get<std::string>();
+    if (value.is_object() && value.contains("case"))
+      verdicts[value["case"]["id"].get<std::string>()] =
+          value["case"]["verdict"].get<std::string>();
   }
   return verdicts;
 }
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(killed_twenty_times_no_finished_cell_is_lost_or_run_twice) 
     for (const std::string& id : before) BOOST_TEST(after.contains(id), "lost: " + id);
   }
   BOOST_TEST(play_on(scratch.path, cells));
-  const auto all = lines_of(scratch.path / "cells.ndjson");
+  const auto all = lines_of(scratch.path / "results.ndjson");
   BOOST_TEST(all.size() == cells.size() + 1);  // each once, and the event
   BOOST_TEST(finished(scratch.path).size() == cells.size());
   for (const std::string& line : all) BOOST_TEST(json::accept(line));
@@ -262,12 +262,13 @@ BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
     auto journal = Journal::open(scratch.path, event).value();
     BOOST_REQUIRE(journal.add(record_of("a/b/x#1", Verdict::pass)));
   }
-  std::ofstream(scratch.path / "cells.ndjson", std::ios::app) << R"({"cell":{"id":"a/b/y#1","ver)";
+  std::ofstream(scratch.path / "results.ndjson", std::ios::app)
+      << R"({"case":{"id":"a/b/y#1","ver)";
   auto journal = Journal::open(scratch.path, event).value();
   BOOST_TEST(journal.has("a/b/x#1"));
   BOOST_TEST(!journal.has("a/b/y#1"));
   BOOST_REQUIRE(journal.add(record_of("a/b/z#1", Verdict::pass)));
-  for (const std::string& line : lines_of(scratch.path / "cells.ndjson"))
+  for (const std::string& line : lines_of(scratch.path / "results.ndjson"))
     BOOST_TEST(json::accept(line));
 }
 
@@ -277,8 +278,17 @@ BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
   const auto other = Journal::open(scratch.path, event_of("d2"));
   BOOST_REQUIRE(!other);
   BOOST_TEST(other.error().find("another event") != std::string::npos);
-  std::ofstream(scratch.path / "cells.ndjson") << "rubbish\n";
+  std::ofstream(scratch.path / "results.ndjson") << "rubbish\n";
   BOOST_TEST(!Journal::open(scratch.path, event));
+}
+
+BOOST_AUTO_TEST_CASE(results_of_an_earlier_version_are_left_alone) {
+  const Scratch scratch;
+  std::ofstream(scratch.path / "cells.ndjson") << R"({"event":{"name":"x","digest":"d1"}})" << '\n';
+  const auto journal = Journal::open(scratch.path, event);
+  BOOST_REQUIRE(!journal);
+  BOOST_TEST(journal.error().find("earlier version") != std::string::npos);
+  BOOST_TEST(journal.error().find("give another --out") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_always_so) {
@@ -308,7 +318,7 @@ BOOST_AUTO_TEST_CASE(a_folder_serves_one_run_at_a_time) {
   const auto first = Journal::open(scratch.path, event);
   const auto second = Journal::open(scratch.path, event);
   BOOST_REQUIRE(!second);
-  BOOST_TEST(second.error().find("in use") != std::string::npos);
+  BOOST_TEST(second.error().find("another run") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {

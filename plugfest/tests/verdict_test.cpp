@@ -28,8 +28,8 @@ Outcome judged(std::vector<Check> checks, std::vector<WireFinding> findings) {
   return outcome;
 }
 void expect(const Outcome& outcome, Verdict verdict, Fault fault) {
-  BOOST_TEST(word(outcome.verdict) == word(verdict));
-  BOOST_TEST(word(outcome.fault) == word(fault));
+  BOOST_TEST(name(outcome.verdict) == name(verdict));
+  BOOST_TEST(name(outcome.fault) == name(fault));
 }
 
 }  // namespace
@@ -50,8 +50,9 @@ BOOST_AUTO_TEST_CASE(the_wire_tells_whose_fault_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(a_should_is_an_advisory_and_no_blame) {
-  expect(judged({check(true)}, {finding("should", Side::responder)}), Verdict::advisory,
-         Fault::none);
+  const Outcome soft = judged({check(true)}, {finding("should", Side::responder)});
+  expect(soft, Verdict::pass, Fault::none);
+  BOOST_TEST(soft.advisory);
   expect(judged({check(false)}, {finding("should", Side::responder)}), Verdict::fail,
          Fault::unknown);
 }

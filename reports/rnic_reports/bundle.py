@@ -65,11 +65,12 @@ def reduce(whole, own):
     document["left_out"] = [_left_out(one, names, hide) for one in whole.get("left_out", [])
                             if one["initiator"] in own or one["responder"] in own]
     ids = {cell["id"]: made["id"] for cell, made in zip(cells, document["cells"])}
-    last = [cell for cell in document["cells"] if not cell["superseded"]]
+    last = [cell for cell in document["cells"] if cell["gate"]["result"] != "superseded"]
     verdicts = {}
     for cell in last:
         verdicts[cell["verdict"]] = verdicts.get(cell["verdict"], 0) + 1
     document["summary"] = {"cells": len(last), "played": len(last), "verdicts": verdicts,
+                           "advisories": sum(bool(cell.get("advisory")) for cell in last),
                            "news": [ids[cell] for cell in whole["summary"]["news"] if cell in ids], "stale": []}
     return document, pcaps
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell behind it. Knows only schema/plugfest-1.schema.json."""
+"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell behind it. Knows only schema/plugfest-2.schema.json."""
 
 import base64
 import csv
@@ -57,7 +57,7 @@ class Matrix:
 
     @property
     def news(self):
-        return [cell for cell in self.cells if cell["verdict"] in BAD and not cell["expected"]]
+        return [cell for cell in self.cells if cell["gate"]["result"] == "new_failure"]
 
     @property
     def varying(self):
@@ -72,7 +72,7 @@ def load(folder):
     path = pathlib.Path(folder) / "results.json"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
-        if document["plugfest"] != 1:
+        if document["plugfest"] != 2:
             raise Unreadable(f"{path}: version {document['plugfest']} of the results is not known here")
         return _matrix(_cleaned(document))
     except OSError as error:
@@ -96,9 +96,11 @@ def _matrix(document):
     event = document["event"]
     last, attempts = {}, {}
     for cell in document["cells"]:
+        if cell["verdict"] == "pass" and cell.get("advisory"):
+            cell["verdict"] = "advisory"  # a square shows one sign
         if cell["verdict"] not in GLYPHS:
             raise ValueError(f"verdict {cell['verdict']}")
-        if not cell["superseded"]:
+        if cell["gate"]["result"] != "superseded":
             key = cell["initiator"], cell["responder"], cell["scenario"]
             # Of repetitions the worst stands for all.
             if key not in last or list(GLYPHS).index(cell["verdict"]) > list(GLYPHS).index(last[key]["verdict"]):

@@ -56,7 +56,7 @@ def document():
         test_plugfest.cell("zeta", "gamma", "fail", reason="none of your business", pcap="pcap/zeta--gamma--x.1.1.pcap")]
     made["left_out"] = [{"id": f"{one}/{other}/read.sizes#1", "initiator": one, "responder": other, "scenario": "read.sizes",
                          "reason": "zeta of Zeta Silicon cannot"} for one, other in (("acme", "zeta"), ("zeta", "gamma"))]
-    made["summary"] = {"cells": 3, "played": 3, "verdicts": {"fail": 2, "pass": 1},
+    made["summary"] = {"cells": 3, "played": 3, "verdicts": {"fail": 2, "pass": 1}, "advisories": 0,
                        "news": ["acme/zeta/send.plain#1", "zeta/gamma/send.plain#1"], "stale": ["line 3: no cell of zeta/*"]}
     return made
 

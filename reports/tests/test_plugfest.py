@@ -14,21 +14,25 @@ import jsonschema
 import render_plugfest
 from tests import page
 
-SCHEMA = pathlib.Path(__file__).resolve().parents[1] / "schema" / "plugfest-1.schema.json"
+SCHEMA = pathlib.Path(__file__).resolve().parents[1] / "schema" / "plugfest-2.schema.json"
 HOSTILE = "<script>alert(1)</script>\u202e=cmd|' /C calc'!A0"
+
+
+def gate(result, reason=""):
+    return {"result": result, "entry": "line 1", "reason": reason}
 
 
 def cell(initiator, responder, verdict, **members):
     made = {"id": f"{initiator}/{responder}/send.plain#1", "initiator": initiator, "responder": responder, "scenario": "send.plain",
-            "repeat": 1, "attempt": 1, "verdict": verdict, "fault": "none", "reason": "", "seconds": 0.1, "superseded": False,
-            "expected": None, "pcap": "pcap/x.pcap", "checks": [], "findings": [], "steps": [], "wire": [], "said": []}
+            "repeat": 1, "attempt": 1, "verdict": verdict, "fault": "none", "reason": "", "seconds": 0.1,
+            "gate": {"result": "new_failure" if verdict in ("fail", "inconclusive", "error") else "as_expected", "entry": "", "reason": ""}, "pcap": "pcap/x.pcap", "checks": [], "findings": [], "steps": [], "wire": [], "said": []}
     return {**made, **members}
 
 
 def document():
     finding = {"rule": "mpa.crc.field-holds-crc32c", "level": "must", "also": [], "side": "responder", "frame": 7, "actual": HOSTILE,
                "admissible": "a right CRC", "certain": True, "provoked": False}
-    cells = [cell("a", "b", "error", superseded=True),
+    cells = [cell("a", "b", "error", gate=gate("superseded")),
              cell("a", "b", "fail", attempt=2, fault="responder", reason=HOSTILE, findings=[finding], pcap="../../etc/passwd",
                   wire=[{"frame": 7, "side": "responder", "text": HOSTILE}], said=[{"side": "responder", "text": HOSTILE}],
                   steps=[{"at": 0.5, "side": None, "text": HOSTILE}],
@@ -36,11 +40,11 @@ def document():
              cell("b", "a", "pass", cuts=[{"side": "initiator", "segments": 725, "within": 3, "frame": 54},
                                           {"side": "responder", "segments": 40, "within": 0, "frame": 0}])]
     left_out = [{"id": "b/a/read.sizes#1", "initiator": "b", "responder": "a", "scenario": "read.sizes", "reason": HOSTILE}]
-    return {"plugfest": 1, "complete": True, "cells": cells, "left_out": left_out,
+    return {"plugfest": 2, "complete": True, "cells": cells, "left_out": left_out,
             "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}, {"name": "read.sizes", "title": "t"}],
                       "participants": [{"name": "a", "vendor": HOSTILE, "alias": "", "agent": "reference"},
                                        {"name": "b", "vendor": "", "alias": "Vendor X", "agent": "argv"}]},
-            "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "news": [], "stale": []}}
+            "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "advisories": 0, "news": [], "stale": []}}
 
 
 class Matrix(unittest.TestCase):
@@ -78,7 +82,7 @@ class Matrix(unittest.TestCase):
         pages = []
         for verdict in ("pass", "fail"):
             made = document()
-            made["cells"] = [cell("a", "b", verdict, varies=True), cell("b", "a", "fail", expected="known")]
+            made["cells"] = [cell("a", "b", verdict, varies=True), cell("b", "a", "fail", gate=gate("known", "known"))]
             _, folder, _ = self.render(json.dumps(made))
             pages.append((folder / "matrix.md").read_text(encoding="utf-8"))
             seen = page.Page((folder / "report.html").read_text(encoding="utf-8"))
@@ -118,11 +122,11 @@ class Matrix(unittest.TestCase):
         self.assertTrue(found["plugfest.Vendor X--a", "read.sizes"][1].startswith("left out by the event: <script>"))
 
     def test_junit_skips_what_is_expected_and_never_an_error(self):
-        for members, tag, words in (({"verdict": "fail", "expected": "e"}, "skipped", "expected: e"),
+        for members, tag, words in (({"verdict": "fail", "gate": gate("known", "e")}, "skipped", "expected: e"),
                                     ({"verdict": "fail", "varies": True, "reason": "r"}, "skipped", "known to vary: r"),
                                     ({"verdict": "not_applicable", "reason": "r"}, "skipped", "not applicable: r"),
                                     ({"verdict": "inconclusive", "reason": "r"}, "failure", "r"),
-                                    ({"verdict": "error", "expected": "e", "reason": "r"}, "error", "r")):
+                                    ({"verdict": "error", "gate": gate("known", "e"), "reason": "r"}, "error", "r")):
             made = document()
             made["cells"] = [cell("a", "b", **members)]
             self.assertEqual(self.outcomes(made)["plugfest.a--Vendor X", "send.plain"], (tag, words))
@@ -136,7 +140,7 @@ class Matrix(unittest.TestCase):
     def test_what_is_no_plugfest(self):
         wrong = document()
         wrong["cells"][0]["verdict"] = "purple"
-        for content in ("", "[]", "{}", '{"plugfest": 2}', "[" * 100_000, json.dumps(wrong), "null"):
+        for content in ("", "[]", "{}", '{"plugfest": 1}', "[" * 100_000, json.dumps(wrong), "null"):
             status, folder, said = self.render(content)
             self.assertEqual(status, 3, content[:40])
             self.assertEqual(len(said.splitlines()), 1)

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The output folder of a run: the journal that grows verdict by verdict, and the document made from
-// it at the end.
-//
-// results.ndjson is the only thing written while the run goes on, one synced line at a time;
-// results.json is always derived from it, so that a killed run loses nothing that was judged.
+// The output folder of a run of cases (run_folder.hpp): its records as they are written.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "base/line_file.hpp"
 #include "suite/results/journal.hpp"
 
 namespace suite::results {
@@ -21,9 +16,6 @@ class Folder {
   /// Creates the folder if necessary and locks it against a second run. Nothing in it is changed
   /// yet; a folder that was created and stays empty is removed again.
   [[nodiscard]] static Result<Folder> open(const std::filesystem::path& path);
-  Folder(Folder&& other) noexcept;
-  Folder& operator=(Folder&&) = delete;
-  ~Folder();
 
   /// Starts the journal of a new run. A run that is already in the folder is an error: nothing of
   /// it is ever removed.
@@ -43,18 +35,13 @@ class Folder {
   /// Where the pcap of an attempt belongs, relative to the folder;
   /// its directory exists after begin().
   [[nodiscard]] static std::string pcap_name(const std::string& id, std::uint32_t attempt);
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
  private:
-  Folder(std::filesystem::path path, std::filesystem::path topmost);
+  explicit Folder(RunFolder folder) : folder_(std::move(folder)) {}
   [[nodiscard]] Result<void> append(const JournalLine& line);
 
-  std::filesystem::path path_;
-  /// The topmost folder that this object created, to be removed again while it is empty; or empty.
-  std::filesystem::path created_;
-  /// The folder itself, held with flock.
-  base::FileDescriptor lock_;
-  base::LineFile journal_;
+  RunFolder folder_;
 };
 
 /// Makes results.json of the journal of a run, however that ended.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Compares the organiser's expectations with a cell's record: what is already known, what is a
-// race, and whether a race is tried again.
+// The gate of an event: compares a cell's record with what the organiser has listed.
 //
-// The gate of a run of cases (suite/expectations) is different: it knows one IUT in one version,
-// and for each case the rule that it breaks. An event has pairs and globs over cells; its verdicts
-// come with a fault, and an expectation is stale if no cell fits it.
+// Its answer is that of the gate of cases (suite/expectations/gate.hpp). Its input differs: a known
+// issue is of one IUT in some versions, and names the rule that a case finds broken; an event has
+// pairs of participants and globs over their cells.
 #pragma once
 
 #include "plugfest/event.hpp"
 #include "plugfest/record.hpp"
+#include "suite/results/record.hpp"
 
 namespace plugfest {
 
@@ -16,6 +16,9 @@ namespace plugfest {
 [[nodiscard]] bool is_bad(Verdict verdict);
 /// The expectation that holds for this record; nullptr: none.
 [[nodiscard]] const Expectation* expectation_for(const Event& event, const CellRecord& record);
+/// Known, if an expectation holds for a bad cell, else a new failure; as expected, if the cell is
+/// good, with the expectation that lets it be either.
+[[nodiscard]] suite::results::Gate judge(const Event& event, const CellRecord& record);
 /// Whether the cell is listed as intermittent, with an outcome that is listed.
 [[nodiscard]] bool is_known_to_vary(const Event& event, const CellRecord& record);
 /// The number of attempts at the cell of this record: until a race that is looked for shows, or

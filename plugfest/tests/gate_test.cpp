@@ -2,7 +2,7 @@
 // Records held against what the organiser has listed.
 #include <boost/test/unit_test.hpp>
 
-#include "plugfest/expected.hpp"
+#include "plugfest/gate.hpp"
 
 using namespace plugfest;
 
@@ -11,7 +11,7 @@ namespace {
 CellRecord record(const std::string& verdict, const std::string& reason = "") {
   CellRecord made;
   made.id = "a/b/x#1";
-  made.outcome.verdict = verdict_named(verdict).value();
+  made.outcome.verdict = base::record::find<Verdict>(verdict).value();
   made.outcome.reason = reason;
   return made;
 }
@@ -24,7 +24,7 @@ Event expecting(const Expectation& one) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(expected)
+BOOST_AUTO_TEST_SUITE(gate)
 
 BOOST_AUTO_TEST_CASE(one_of_several_things_is_seen) {
   const Event event = expecting(
@@ -42,13 +42,28 @@ BOOST_AUTO_TEST_CASE(what_may_go_either_way_varies_and_what_is_new_does_not) {
                                 .observed = {"known"},
                                 .intermittent = true});
   BOOST_TEST(is_known_to_vary(race, record("pass")));
-  BOOST_TEST(is_known_to_vary(race, record("advisory")));
   BOOST_TEST(is_known_to_vary(race, record("fail", "known")));
   BOOST_TEST(!is_known_to_vary(race, record("fail", "another")));
   BOOST_TEST(!is_known_to_vary(race, record("not_applicable")));
   const Event always = expecting({.cells = "a/b/*", .verdict = "fail", .reason = "r"});
   BOOST_TEST(!is_known_to_vary(always, record("pass")));
   BOOST_TEST(!is_known_to_vary(always, record("fail")));
+}
+
+BOOST_AUTO_TEST_CASE(the_gate_knows_what_is_listed) {
+  const auto text = [](const Event& event, const CellRecord& cell) {
+    const suite::results::Gate gate = judge(event, cell);
+    return name(gate.result) + (" [" + gate.entry) + "] " + gate.reason;
+  };
+  Expectation one{.cells = "a/b/*", .verdict = "fail", .reason = "r", .line = 7};
+  BOOST_TEST(text(expecting(one), record("fail")) == "known [line 7] r");
+  BOOST_TEST(text(expecting(one), record("error")) ==
+             "new_failure [] error, and no expectation says so");
+  BOOST_TEST(text(expecting(one), record("pass")) == "as_expected [] ");
+  BOOST_TEST(text(expecting(one), record("not_applicable")) == "as_expected [] ");
+  one.intermittent = true;
+  BOOST_TEST(text(expecting(one), record("pass")) ==
+             "as_expected [line 7] it is fail now and then: r");
 }
 
 BOOST_AUTO_TEST_CASE(a_race_gets_tries_until_it_shows) {

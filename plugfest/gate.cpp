@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/gate.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/glob.hpp"
+#include "plugfest/cell.hpp"
+
+namespace plugfest {
+
+namespace {
+
+using suite::results::GateResult;
+
+bool fits_what_is_seen(const Expectation& one, const std::string& reason) {
+  return one.observed.empty() || std::ranges::any_of(one.observed, [&](const std::string& glob) {
+           return base::matches_glob(glob, reason);
+         });
+}
+
+std::string place_of(const Expectation& one) { return fmt::format("line {}", one.line); }
+
+/// The expectation by which a cell that is good might as well be bad; nullptr: none.
+const Expectation* race_of(const Event& event, const CellRecord& record) {
+  const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
+    return one.intermittent && fits(one.cells, record.id);
+  });
+  return found == event.expectations.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool is_bad(Verdict verdict) {
+  return verdict != Verdict::pass && verdict != Verdict::not_applicable;
+}
+
+const Expectation* expectation_for(const Event& event, const CellRecord& record) {
+  const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
+    return one.verdict == name(record.outcome.verdict) && fits(one.cells, record.id) &&
+           fits_what_is_seen(one, record.outcome.reason);
+  });
+  return found == event.expectations.end() ? nullptr : &*found;
+}
+
+suite::results::Gate judge(const Event& event, const CellRecord& record) {
+  const Verdict verdict = record.outcome.verdict;
+  const Expectation* holds = expectation_for(event, record);
+  if (is_bad(verdict) && holds == nullptr)
+    return {GateResult::new_failure, "",
+            fmt::format("{}, and no expectation says so", name(verdict))};
+  if (holds != nullptr)
+    return {is_bad(verdict) ? GateResult::known : GateResult::as_expected, place_of(*holds),
+            holds->reason};
+  const Expectation* race = verdict == Verdict::pass ? race_of(event, record) : nullptr;
+  if (race == nullptr) return {};
+  return {GateResult::as_expected, place_of(*race),
+          fmt::format("it is {} now and then: {}", race->verdict, race->reason)};
+}
+
+bool is_known_to_vary(const Event& event, const CellRecord& record) {
+  if (const Expectation* holds = expectation_for(event, record)) return holds->intermittent;
+  return record.outcome.verdict == Verdict::pass && race_of(event, record) != nullptr;
+}
+
+int tries_for(const Event& event, const CellRecord& record) {
+  if (record.outcome.verdict != Verdict::pass) {
+    const Expectation* holds = expectation_for(event, record);
+    return holds != nullptr ? holds->again : 1;
+  }
+  int tries = 1;
+  for (const Expectation& one : event.expectations)
+    if (fits(one.cells, record.id)) tries = std::max(tries, one.tries);
+  return tries;
+}
+
+}  // namespace plugfest

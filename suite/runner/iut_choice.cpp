@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/iut_choice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <iterator>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/did_you_mean.hpp"
+#include "suite/iut/agent_client.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+bool is_plain_name(std::string_view text) {
+  return !text.empty() && text.front() != '-' && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("._:@-[]").contains(static_cast<char>(c));
+  });
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+std::expected<OtherHost, std::string> parse_host(const std::string& host) {
+  if (host.starts_with("ssh:")) {
+    const std::string target = host.substr(4);
+    if (!is_plain_name(target))
+      return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
+    return OtherHost{.ssh = target, .prefix = {}};
+  }
+  if (host.starts_with("argv:")) {
+    auto prefix = words(host.substr(5));
+    if (!prefix.empty()) return OtherHost{.ssh = {}, .prefix = std::move(prefix)};
+  }
+  return std::unexpected(
+      fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
+}
+
+std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const std::string& iut,
+                                                   const std::string& host) {
+  IutChoice choice;
+  choice.kind = kind;
+  choice.device = iut.substr(iut.find(':') + 1);
+  if (!is_plain_name(choice.device))
+    return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
+  if (!host.empty()) {
+    auto other = parse_host(host);
+    if (!other) return std::unexpected(other.error());
+    choice.agent = other->ssh.empty() ? other->prefix : iut::through_ssh(other->ssh);
+    choice.host = std::move(*other);
+  }
+  const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
+    argv.insert(argv.end(), words.begin(), words.end());
+  };
+  if (kind == IutChoice::Kind::verbs) {
+    add(choice.agent, {"rnic-agent", "--driver", "verbs", "--device", choice.device});
+    return choice;
+  }
+  choice.dat_cases = choice.agent;
+  add(choice.agent, {"rnic-agent", "--driver", "dat", "--ia", choice.device});
+  add(choice.dat_cases, {"rnic-dat-cases"});
+  return choice;
+}
+
+// A provider whose IA and dat.conf the lab makes: our own, or the one in the guest.
+IutChoice provider_of_the_lab(bool in_guest) {
+  IutChoice choice;
+  choice.kind = IutChoice::Kind::dat;
+  choice.device = in_guest ? "ofa-v2-siw" : "rnic0";
+  choice.local_reference = !in_guest;
+  choice.dat_in_guest = in_guest;
+  return choice;
+}
+
+}  // namespace
+
+std::string IutChoice::name() const {
+  switch (kind) {
+    case Kind::reference:
+      return "reference";
+    case Kind::agent:
+      return local_reference ? "reference" : "agent";
+    case Kind::siw_vm:
+      return "siw-vm";
+    case Kind::verbs:
+      return "verbs";
+    case Kind::dat:
+      return dat_in_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
+  }
+  return "?";
+}
+
+std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
+  IutChoice choice;
+  if (iut.starts_with("verbs:")) return parse_device(IutChoice::Kind::verbs, iut, host);
+  const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
+  if (iut.starts_with("dat:") && !dat_of_the_lab)
+    return parse_device(IutChoice::Kind::dat, iut, host);
+  if (!host.empty())
+    return std::unexpected(
+        fmt::format("--host goes with --iut verbs:DEVICE or dat:IA, not with '{}'", iut));
+  if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
+  if (iut == "reference") return choice;
+  if (iut == "agent") {
+    choice.kind = IutChoice::Kind::agent;
+    return choice;
+  }
+  if (iut == "siw-vm") {
+    choice.kind = IutChoice::Kind::siw_vm;
+    return choice;
+  }
+  if (iut.starts_with("agent:")) {
+    choice.kind = IutChoice::Kind::agent;
+    choice.local_reference = iut == "agent:reference";
+    choice.agent = words(iut.substr(6));
+    if (!choice.agent.empty()) return choice;
+  }
+  constexpr std::array<std::string_view, 6> whole{"reference", "agent:reference", "siw-vm",
+                                                  "agent",     "dat:reference",   "dat:siw-vm"};
+  return std::unexpected(
+      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
+                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
+                  iut, base::did_you_mean(iut, whole)));
+}
+
+}  // namespace suite::runner

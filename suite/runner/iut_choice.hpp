@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The IUT that a command line names, by --iut and --host, and how it is reached.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace suite::runner {
+
+/// Another host, as `--host` names it: by one of the two.
+struct OtherHost {
+  std::string ssh;                  ///< [USER@]HOST
+  std::vector<std::string> prefix;  ///< words put before a command that runs there
+};
+
+/// Which IUT: what `--iut` and `--host` say.
+struct IutChoice {
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
+  std::string device;  ///< verbs; of dat the IA's name in dat.conf
+  /// Argv of the agent's process; empty: in process, or in the guest
+  std::vector<std::string> agent;
+  std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
+  std::optional<OtherHost> host;       ///< verbs, dat: where the agent is, if not here
+  /// agent:reference, dat:reference: our own, in the lab's namespace
+  bool local_reference = false;
+  bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
+  [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
+  /// Whether it runs in the lab's own network; otherwise it is a host of its own.
+  [[nodiscard]] bool in_lab() const {
+    return kind == Kind::reference || local_reference || in_guest();
+  }
+  /// The word that results and expectations use.
+  [[nodiscard]] std::string name() const;
+};
+
+/// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with them.
+[[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut,
+                                                              const std::string& host);
+
+}  // namespace suite::runner
