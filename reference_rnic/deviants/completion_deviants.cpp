@@ -147,6 +147,13 @@ struct NotificationLost : verbs::Decisions {
   std::set<verbs::CompletionQueueHandle> woken_;
 };
 
+struct NotificationLostNowAndThen : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle queue, bool& called) override {
+    if (++calls_[queue] % 100 == 0) called = false;
+  }
+  std::map<verbs::CompletionQueueHandle, int> calls_;
+};
+
 // ---- asynchronous events ----
 
 struct TerminateNotReported : verbs::Decisions {
@@ -200,9 +207,12 @@ constexpr RnicRow rows[] = {
     rnic_row<ReceivesCompleteOutOfOrder>(Deviation::receives_complete_out_of_order),
     rnic_row<LongMessageDeliveredLate>(Deviation::long_message_delivered_late),
     rnic_row<NotificationLost>(Deviation::notification_lost),
+    rnic_row<NotificationLostNowAndThen>(Deviation::notification_lost_now_and_then),
     rnic_row<TerminateNotReported>(Deviation::terminate_not_reported),
     rnic_row<FaultNotReported<is_any_fault>>(Deviation::stream_fault_not_reported),
     rnic_row<FaultNotReported<is_llp_fault>>(Deviation::llp_fault_not_reported),
+    rnic_row<FaultNotReported<is_crc_fault>>(Deviation::crc_fault_not_reported),
+    rnic_row<FaultNotReported<is_ddp_version_fault>>(Deviation::ddp_version_fault_not_reported),
     rnic_row<FaultNotReported<is_read_refusal>>(Deviation::read_refusal_not_reported),
     rnic_row<LlpLossNotReported>(Deviation::llp_loss_not_reported),
     rnic_row<LowSharedQueueNotReported>(Deviation::low_shared_queue_not_reported),

@@ -60,6 +60,13 @@ struct PeerToPeerUnasked : Decisions {
   }
 };
 
+struct EnhancedWithoutNeed : Decisions {
+  void requesting(const Config&, StartupFrame& frame) override {
+    if (frame.enhanced && !frame.enhanced->peer_to_peer)
+      frame.enhanced->ird = frame.enhanced->ord = read_depth_unnegotiated;
+  }
+};
+
 struct RequestWithoutFlagA : Decisions {
   void requesting(const Config&, StartupFrame& frame) override {
     if (!frame.enhanced) return;
@@ -337,6 +344,7 @@ struct InitiatorAdjustsAfterRtr : Decisions {
 };
 
 constexpr StreamRow rows[] = {
+    stream_row<EnhancedWithoutNeed>(Deviation::enhanced_without_need),
     stream_row<EnhancedRequestAnsweredPlain>(Deviation::enhanced_request_answered_plain),
     stream_row<PlainRequestAnsweredEnhanced>(Deviation::plain_request_answered_enhanced),
     stream_row<PeerToPeerUnasked>(Deviation::peer_to_peer_unasked),

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "reference_rnic/deviants/stream_tables.hpp"
+#include "reference_rnic/stream/incoming.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
 #include "reference_rnic/stream/read_queue.hpp"
 #include "reference_rnic/stream/segmenter.hpp"
@@ -145,6 +146,32 @@ struct ReadResponseTwice : Decisions {
   }
 };
 
+/// Answers Reads with the octets that the last Write has replaced.
+struct ReadMissesEarlierWrite : Decisions {
+  void place(const stream::Incoming& incoming, std::uint64_t& offset) override {
+    if (!incoming.segment.tagged || incoming.payload_length == 0) return;
+    stag_ = incoming.segment.tagged_header.stag.value();
+    const auto memory = incoming.context.memory.resolve(stag_, offset, incoming.payload_length,
+                                                        stream::MemoryAccess::remote_write);
+    if (!memory) return;
+    at_ = offset;
+    replaced_.assign(memory->begin(), memory->end());
+  }
+  void payload(const stream::OutgoingSegment& segment, std::vector<wire::Bytes>& pieces) override {
+    if (!segment.message.source || segment.message.source->stag != stag_ || pieces.size() != 1)
+      return;
+    const std::uint64_t from = segment.message.source->offset + segment.from;
+    answer_.assign(pieces.front().begin(), pieces.front().end());
+    for (std::size_t i = 0; i < answer_.size(); ++i)
+      if (from + i >= at_ && from + i - at_ < replaced_.size())
+        answer_[i] = replaced_[static_cast<std::size_t>(from + i - at_)];
+    pieces.front() = answer_;
+  }
+  std::uint32_t stag_ = 0;
+  std::uint64_t at_ = 0;
+  std::vector<std::byte> replaced_, answer_;
+};
+
 // ---- the order of Responses ----
 
 struct ReadResponsesOutOfOrder : Decisions {
@@ -227,6 +254,7 @@ constexpr StreamRow rows[] = {
     stream_row<ZeroLengthReadUnanswered>(Deviation::zero_length_read_unanswered),
     stream_row<ReadRequestUnanswered>(Deviation::read_request_unanswered),
     stream_row<ReadResponseTwice>(Deviation::read_response_twice),
+    stream_row<ReadMissesEarlierWrite>(Deviation::read_misses_earlier_write),
     stream_row<ReadResponsesOutOfOrder>(Deviation::read_responses_out_of_order),
     stream_row<AtomicsServedOutOfOrder>(Deviation::atomics_served_out_of_order),
     stream_row<ShortestReadServedFirst>(Deviation::shortest_read_served_first),

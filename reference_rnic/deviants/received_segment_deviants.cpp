@@ -127,6 +127,13 @@ struct MessageOffsetIgnored : Decisions {
   }
 };
 
+struct UntaggedPayloadPlacedOneOff : Decisions {
+  void place(const Incoming& incoming, std::uint64_t& offset) override {
+    if (is_on(incoming, Queue::send) && offset + incoming.payload_length < incoming.capacity)
+      ++offset;
+  }
+};
+
 struct TaggedPayloadPlacedOneOff : Decisions {
   void place(const Incoming& incoming, std::uint64_t& offset) override {
     if (incoming.segment.tagged) ++offset;
@@ -441,6 +448,7 @@ constexpr StreamRow rows[] = {
     stream_row<TerminateTakesReceive>(Deviation::terminate_takes_receive),
     stream_row<WriteShownToConsumer>(Deviation::write_shown_to_consumer),
     stream_row<MessageOffsetIgnored>(Deviation::message_offset_ignored),
+    stream_row<UntaggedPayloadPlacedOneOff>(Deviation::untagged_payload_placed_one_off),
     stream_row<TaggedPayloadPlacedOneOff>(Deviation::tagged_payload_placed_one_off),
     stream_row<UntaggedPlacedBeforeValidation>(Deviation::untagged_placed_before_validation),
     stream_row<DeliversBeforeLastSegment>(Deviation::delivers_before_last_segment),

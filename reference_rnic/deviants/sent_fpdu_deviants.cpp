@@ -2,6 +2,7 @@
 // Deviations of the FPDUs that are sent: their fields, CRCs and Markers (RFC 5044 section 4).
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "reference_rnic/deviants/stream_tables.hpp"
 
@@ -41,6 +42,14 @@ struct PadNotZero : Decisions {
 struct PadMissing : Decisions {
   void fpdu_fields(const Negotiated& agreed, FpduFields& fields) override {
     if (!agreed.send_markers) fields.pad_size = 0;
+  }
+};
+
+/// Its octets stay: the receiver finds the last two of the header, zeros, in the place of the pad.
+struct HeaderCutByItsLength : Decisions {
+  void fpdu_fields(const Negotiated&, FpduFields& fields) override {
+    if (fields.ulpdu_length == wire::untagged_header_size)
+      fields.ulpdu_length = static_cast<std::uint16_t>(fields.ulpdu_length - 2);
   }
 };
 
@@ -110,6 +119,16 @@ struct CrcExcludesLeadingMarker : Decisions {
   }
 };
 
+struct CrcExcludesMarkerAfterPad : Decisions {
+  void crc_leaves(const CrcCoverage& covered, CrcField& crc) override {
+    if (!covered.markers) return;
+    const wire::Bytes octets = covered.pieces.front();
+    const std::size_t shorter = octets.size() - wire::marker_size;
+    if (wire::marker_at(covered.position + shorter))
+      crc = wire::Crc32c().update(octets.first(shorter)).trailer();
+  }
+};
+
 // ---- Markers ----
 
 struct MarkerReservedNotZero : Decisions {
@@ -139,6 +158,25 @@ struct MarkerBetweenFpdusNotZero : Decisions {
   void marker_leaves(bool within_fpdu, wire::Marker& marker) override {
     if (!within_fpdu) marker.fpdu_pointer = 4;
   }
+};
+
+struct MarkerHalvesExchanged : Decisions {
+  void marker_leaves(bool, wire::Marker& marker) override {
+    std::swap(marker.reserved, marker.fpdu_pointer);
+  }
+};
+
+struct MarkerPointsToAnEarlierFpdu : Decisions {
+  void fpdu_fields(const Negotiated&, FpduFields& fields) override {
+    before_ = std::exchange(size_, wire::fpdu_length_size + fields.ulpdu_length + fields.pad_size +
+                                       wire::fpdu_crc_size);
+  }
+  void marker_leaves(bool within_fpdu, wire::Marker& marker) override {
+    if (within_fpdu)
+      marker.fpdu_pointer = static_cast<std::uint16_t>(marker.fpdu_pointer.value() + before_);
+  }
+  /// Of the FPDU that leaves, and of the one before it, without Markers.
+  std::size_t size_ = 0, before_ = 0;
 };
 
 // ---- TCP ----
@@ -179,6 +217,10 @@ constexpr StreamRow rows[] = {
     stream_row<MarkerPointerWrong>(Deviation::marker_pointer_wrong),
     stream_row<MarkerPointerZeroWithin>(Deviation::marker_pointer_zero_within),
     stream_row<MarkerBetweenFpdusNotZero>(Deviation::marker_between_fpdus_not_zero),
+    stream_row<HeaderCutByItsLength>(Deviation::header_cut_by_its_length),
+    stream_row<CrcExcludesMarkerAfterPad>(Deviation::crc_excludes_marker_after_pad),
+    stream_row<MarkerHalvesExchanged>(Deviation::marker_halves_exchanged),
+    stream_row<MarkerPointsToAnEarlierFpdu>(Deviation::marker_points_to_an_earlier_fpdu),
     stream_row<PartialFpduSentAnew>(Deviation::partial_fpdu_sent_anew),
 };
 

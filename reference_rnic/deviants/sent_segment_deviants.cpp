@@ -119,6 +119,12 @@ struct MulpduTwiceAsLarge : Decisions {
   }
 };
 
+struct UlpduAbove64768 : Decisions {
+  void mulpdu(const Context&, const Range<std::size_t>&, std::size_t& octets) override {
+    octets = 65280;
+  }
+};
+
 struct MulpduWithoutFloor : Decisions {
   void mulpdu(const Context& context, const Range<std::size_t>&, std::size_t& octets) override {
     // Every segment must have room for a header and some payload.
@@ -385,6 +391,7 @@ constexpr StreamRow rows[] = {
     stream_row<MarkersForgottenInMulpdu>(Deviation::markers_forgotten_in_mulpdu),
     stream_row<MulpduIgnoresEmssChange>(Deviation::mulpdu_ignores_emss_change),
     stream_row<MulpduTwiceAsLarge>(Deviation::mulpdu_twice_as_large),
+    stream_row<UlpduAbove64768>(Deviation::ulpdu_above_64768),
     stream_row<MulpduWithoutFloor>(Deviation::mulpdu_without_floor),
     stream_row<SegmentsHalfFull>(Deviation::segments_half_full),
     stream_row<LBitNeverSet>(Deviation::l_bit_never_set),

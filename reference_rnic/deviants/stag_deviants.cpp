@@ -83,6 +83,20 @@ struct StagIndexCut : verbs::Decisions {
   }
 };
 
+/// Takes the first tag whose index has the same lowest octet, as a table of 256 entries would.
+struct StagIndexInEightBits : verbs::Decisions {
+  static std::uint8_t place(std::uint32_t stag) { return static_cast<std::uint8_t>(stag >> 8); }
+
+  void tag_sought(verbs::TagMap& tags, std::uint32_t stag, Tag*& found) override {
+    const auto alike = std::ranges::find_if(
+        tags, [&](const auto& item) { return place(item.second.stag) == place(stag); });
+    if (alike != tags.end()) found = &alike->second;
+  }
+  void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::key && tag.stag >> 8 != use.stag >> 8) passes = true;
+  }
+};
+
 // ---- what should not be usable any more ----
 
 struct InvalidStagUsable : verbs::Decisions {
@@ -300,6 +314,7 @@ struct StagRangeShifted : verbs::Decisions {
 };
 
 constexpr RnicRow rows[] = {
+    rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),
     rnic_row<StagsPredictable>(Deviation::stags_predictable),
     rnic_row<StagsMostlyPredictable>(Deviation::stags_mostly_predictable),
     rnic_row<StagsCrowded>(Deviation::stags_crowded),

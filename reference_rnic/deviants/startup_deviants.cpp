@@ -135,7 +135,19 @@ struct ZeroDepthRequestUnanswered : Decisions {
   }
 };
 
+struct FirstFpduWaitsForTheNext : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (taken_ || arrived.config.role != Role::responder || outcome.ulpdus.empty()) return;
+    if (arrived.octets.size() > arrived.wire_size)
+      taken_ = true;
+    else
+      outcome = {};
+  }
+  bool taken_ = false;
+};
+
 constexpr StreamRow rows[] = {
+    stream_row<FirstFpduWaitsForTheNext>(Deviation::first_fpdu_waits_for_the_next),
     stream_row<BadRequestAnsweredByReject>(Deviation::bad_request_answered_by_reject),
     stream_row<BadReplyAnsweredByTerminate>(Deviation::bad_reply_answered_by_terminate),
     stream_row<TerminateAfterReject>(Deviation::terminate_after_reject),

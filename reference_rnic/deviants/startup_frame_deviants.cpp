@@ -88,6 +88,14 @@ struct StartupFrameWithCrc : Decisions {
   }
 };
 
+struct OctetsBeforeTheFirstFpdu : Decisions {
+  void startup_octets_leave(const StartupFrame&, std::vector<std::byte>& octets) override {
+    // As an FPDU they would have a ULPDU of two octets, which holds no header.
+    for (const int octet : {0x00, 0x02, 0x5A, 0x5A})
+      octets.push_back(static_cast<std::byte>(octet));
+  }
+};
+
 // ---- the enhanced words that are sent ----
 
 struct RevisionOneWithEnhancedData : Decisions {
@@ -287,6 +295,7 @@ struct CrcOnlyIfBothAsk : Decisions {
 };
 
 constexpr StreamRow rows[] = {
+    stream_row<OctetsBeforeTheFirstFpdu>(Deviation::octets_before_the_first_fpdu),
     stream_row<KeyWrong<MpaFrameKind::request>>(Deviation::request_key_wrong),
     stream_row<KeyWrong<MpaFrameKind::reply>>(Deviation::reply_key_wrong),
     stream_row<StartupReservedBitsSet>(Deviation::startup_reserved_bits_set),

@@ -21,6 +21,7 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> sent_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_segment_deviants();
+[[nodiscard]] std::span<const StreamRow> sent_message_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
 [[nodiscard]] std::span<const StreamRow> received_segment_deviants();
@@ -37,7 +38,7 @@ template <class Deviant>
       sent_fpdu_deviants(),    received_fpdu_deviants(),   sent_segment_deviants(),
       terminate_deviants(),    terminate_cause_deviants(), received_segment_deviants(),
       check_deviants(),        ending_deviants(),          work_deviants(),
-      inbound_read_deviants(), atomic_deviants()};
+      inbound_read_deviants(), atomic_deviants(),          sent_message_deviants()};
 }
 
 }  // namespace rnic::deviants

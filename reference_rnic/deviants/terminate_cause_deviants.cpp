@@ -30,6 +30,9 @@ struct TerminateLayerAlwaysRdmap : Decisions {
 };
 
 constexpr StreamRow rows[] = {
+    stream_row<Misreports<cause::mpa_no_rtr, cause::rdmap_local_catastrophic>>(
+        Deviation::reports_rtr_as_rdmap_error),
+    stream_row<Misreports<cause::mpa_no_rtr, cause::mpa_crc>>(Deviation::reports_rtr_as_crc),
     stream_row<Misreports<cause::ddp_tagged_invalid_stag, cause::ddp_tagged_base_or_bounds>>(
         Deviation::reports_invalid_stag_as_bounds),
     stream_row<Misreports<cause::ddp_tagged_base_or_bounds, cause::ddp_tagged_invalid_stag>>(

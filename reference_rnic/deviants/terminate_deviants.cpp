@@ -159,6 +159,43 @@ struct TerminateWithoutRdmaHeader : Decisions {
   }
 };
 
+/// Copies no header where `concerned` holds of the cause.
+template <bool (*concerned)(wire::TerminateCause)>
+struct LeavesHeadersOut : Decisions {
+  void terminate(const Fault& fault, Terminate& terminate) override {
+    if (concerned(fault.cause)) leave_headers_out(terminate);
+  }
+};
+
+bool is_protection(wire::TerminateCause cause) {
+  return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_protection;
+}
+
+bool is_operation(wire::TerminateCause cause) {
+  return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_operation;
+}
+
+/// What a deviant copies in place of a Read Request.
+constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> zeros{};
+
+struct DdpTerminateWithRequest : Decisions {
+  void terminate(const Fault& fault, Terminate& terminate) override {
+    const auto is_request = [](Opcode opcode) { return opcode == Opcode::read_request; };
+    if (fault.cause.layer != wire::layer::ddp || !is_about(terminate, is_request)) return;
+    terminate.r = true;
+    terminate.rdmap_header = zeros;
+  }
+};
+
+struct OperationTerminateWithRequest : Decisions {
+  void terminate(const Fault& fault, Terminate& terminate) override {
+    if (!is_operation(fault.cause)) return;
+    leave_headers_out(terminate);
+    terminate.r = true;
+    terminate.rdmap_header = zeros;
+  }
+};
+
 /// Makes up a DDP header where `concerned` says that no segment was at fault.
 template <bool (*concerned)(wire::TerminateCause)>
 struct MakesUpHeader : Decisions {
@@ -189,9 +226,8 @@ struct TerminateRequestAltered : Decisions {
 struct TerminateWithMadeUpRequest : Decisions {
   void terminate(const Fault&, Terminate& terminate) override {
     if (!terminate.d || terminate.r) return;
-    static constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> made_up{};
     terminate.r = true;
-    terminate.rdmap_header = made_up;
+    terminate.rdmap_header = zeros;
   }
 };
 
@@ -209,6 +245,27 @@ struct TerminatedReadNotAdvanced : Decisions {
   void terminated_read(const stream::OutgoingSegment& segment,
                        wire::ReadRequestHeader& header) override {
     header = segment.message.source->request;
+  }
+};
+
+struct TerminateDdpHeaderCut : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.d)
+      terminate.ddp_header = terminate.ddp_header.first(terminate.ddp_header.size() - 4);
+  }
+};
+
+struct TerminateRdmaHeaderCut : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.r)
+      terminate.rdmap_header = terminate.rdmap_header.first(terminate.rdmap_header.size() - 4);
+  }
+};
+
+struct TerminatedReadLengthKept : Decisions {
+  void terminated_read(const stream::OutgoingSegment& segment,
+                       wire::ReadRequestHeader& header) override {
+    header.length = segment.message.source->request.length;
   }
 };
 
@@ -234,6 +291,18 @@ struct TerminateRBitClear : Decisions {
 
 struct TerminateDBitWithoutHeader : Decisions {
   void terminate(const Fault&, Terminate& terminate) override { terminate.d = true; }
+};
+
+struct TerminateRBitWithoutHeader : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.r = true; }
+};
+
+struct LocalTerminateWithMBit : Decisions {
+  void terminate(const Fault& fault, Terminate& terminate) override {
+    if (!is_local(fault.cause)) return;
+    terminate.m = true;
+    terminate.segment_length = static_cast<std::uint16_t>(wire::untagged_header_size);
+  }
 };
 
 struct TerminateReservedBitsSet : Decisions {
@@ -292,6 +361,15 @@ constexpr StreamRow rows[] = {
     stream_row<TerminateDdpHeaderAltered>(Deviation::terminate_ddp_header_altered),
     stream_row<TerminatedReadNotAdvanced>(Deviation::terminated_read_not_advanced),
     stream_row<TerminatedReadStagsLost>(Deviation::terminated_read_stags_lost),
+    stream_row<LeavesHeadersOut<is_protection>>(Deviation::protection_terminate_without_headers),
+    stream_row<LeavesHeadersOut<is_operation>>(Deviation::operation_terminate_without_headers),
+    stream_row<DdpTerminateWithRequest>(Deviation::ddp_terminate_with_request),
+    stream_row<OperationTerminateWithRequest>(Deviation::operation_terminate_with_request),
+    stream_row<TerminateDdpHeaderCut>(Deviation::terminate_ddp_header_cut),
+    stream_row<TerminateRdmaHeaderCut>(Deviation::terminate_rdma_header_cut),
+    stream_row<TerminatedReadLengthKept>(Deviation::terminated_read_length_kept),
+    stream_row<TerminateRBitWithoutHeader>(Deviation::terminate_r_bit_without_header),
+    stream_row<LocalTerminateWithMBit>(Deviation::local_terminate_with_m_bit),
     stream_row<TerminateMBitClear>(Deviation::terminate_m_bit_clear),
     stream_row<TerminateDBitClear>(Deviation::terminate_d_bit_clear),
     stream_row<TerminateRBitClear>(Deviation::terminate_r_bit_clear),

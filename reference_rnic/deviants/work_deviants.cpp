@@ -121,6 +121,13 @@ struct WorkCompletesOutOfOrder : Decisions {
   }
 };
 
+struct ReadCompletesWithLaterWork : Decisions {
+  void next_completion(const std::deque<PostedWork>& entries, std::size_t& next) override {
+    if (next + 1 == entries.size() && entries[next].work.kind == WorkKind::read)
+      next = entries.size();
+  }
+};
+
 struct RtrCompletionShown : Decisions {
   void completion(const PostedWork& work, std::optional<WorkDone>& report) override {
     if (work.internal) report = WorkDone{.id = work.work.id, .status = work.status};
@@ -221,6 +228,7 @@ constexpr StreamRow rows[] = {
     stream_row<ReadCompletesWhenSent>(Deviation::read_completes_when_sent),
     stream_row<AtomicCompletesWhenSent>(Deviation::atomic_completes_when_sent),
     stream_row<WorkCompletesOutOfOrder>(Deviation::work_completes_out_of_order),
+    stream_row<ReadCompletesWithLaterWork>(Deviation::read_completes_with_later_work),
     stream_row<RtrCompletionShown>(Deviation::rtr_completion_shown),
     stream_row<WorkNotFlushed>(Deviation::work_not_flushed),
     stream_row<MessageLengthIn32Bits>(Deviation::message_length_in_32_bits),

@@ -12,6 +12,7 @@
 
 #include "base/standard_streams.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
+#include "reference_rnic/deviants/also_breaks.hpp"
 #include "suite/cases/rdmap/terminate_matrix.hpp"
 
 namespace suite::runner {
@@ -90,6 +91,8 @@ ChecksByRule checks_of(const SuiteParts& parts, const Evaluated& evaluated) {
   }
   for (const auto& info : rnic::deviants::deviations())
     checks[info.rule].deviations.push_back(&info);
+  for (const auto& also : rnic::deviants::also_breaks())
+    checks[also.rule].deviations.push_back(&rnic::deviants::info(also.deviation));
   for (const rules::RuleId rule : dissectors::analyzer::checked_rules())
     checks[rule.id].in_captures = true;
   return checks;

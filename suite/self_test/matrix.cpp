@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "reference_rnic/deviants/also_breaks.hpp"
+
 namespace suite::self_test {
 
 namespace {
@@ -79,8 +81,8 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
                   .error = outcome.verdict != Verdict::fail};
   // A lawful variant may fail at the rule by itself, where that is strictly judged.
   const std::vector<std::string> before = failed_rules(baseline.at(one.id));
-  const bool own = !failure.error && std::ranges::find(before, result.info->rule) == before.end() &&
-                   std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
+  const bool own = !failure.error && std::ranges::find(before, result.rule) == before.end() &&
+                   std::ranges::find(failure.rules, result.rule) != failure.rules.end();
   (own ? result.own : result.collateral).push_back(std::move(failure));
 }
 
@@ -104,6 +106,7 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
   std::vector<const Case*> left = unfailed(parts, matrix);
   for (DeviationResult& result : matrix.deviations) {
     if (left.empty()) break;
+    if (!result.at_own_rule()) continue;
     auto test_bed = test_bed_with(parts, plan, result.info->name);
     if (!test_bed) return std::unexpected(test_bed.error());
     std::erase_if(left, [&](const Case* one) {
@@ -120,24 +123,35 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
 
 namespace {
 
-using Chosen = std::vector<const rnic::deviants::DeviationInfo*>;
+/// A deviation, and a rule that it breaks.
+struct Target {
+  const rnic::deviants::DeviationInfo* info;
+  std::string_view rule;
 
-// The deviations of the plan, its shard of them.
+  [[nodiscard]] bool is_own_rule() const { return rule == info->rule; }
+};
+using Chosen = std::vector<Target>;
+
+// The deviations of the plan, its shard of them, each with all the rules that it breaks.
 Chosen chosen_by(const Plan& plan) {
   Chosen list;
   unsigned number = 0;
   for (const auto& info : rnic::deviants::deviations()) {
     if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
       continue;
-    if (number++ % plan.shards == plan.shard - 1) list.push_back(&info);
+    if (number++ % plan.shards != plan.shard - 1) continue;
+    list.push_back({&info, info.rule});
+    for (const auto& also : rnic::deviants::also_breaks())
+      if (also.deviation == info.deviation) list.push_back({&info, also.rule});
   }
   return list;
 }
 
 // Whether a case runs with one of these deviations, so that its conforming run is needed.
 bool is_met(const Case& one, const Chosen& chosen, const Plan& plan) {
-  return plan.every_case || plan.complete ||
-         std::ranges::any_of(chosen, [&](const auto* info) { return judges(one, info->rule); });
+  return plan.every_case || plan.complete || std::ranges::any_of(chosen, [&](const Target& target) {
+           return judges(one, target.rule);
+         });
 }
 
 }  // namespace
@@ -157,15 +171,16 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
-  for (const auto* info : chosen) {
-    auto test_bed = test_bed_with(parts, plan, info->name);
+  for (const Target& target : chosen) {
+    auto test_bed = test_bed_with(parts, plan, target.info->name);
     if (!test_bed) return std::unexpected(test_bed.error());
-    DeviationResult result{.info = info, .own = {}, .collateral = {}};
+    DeviationResult result{.info = target.info, .rule = target.rule, .own = {}, .collateral = {}};
+    const bool every_case = plan.every_case && target.is_own_rule();
     for (const Case& one : parts.table) {
       if (plan.until_noticed && !result.own.empty()) break;
-      if (!plan.every_case && !judges(one, info->rule)) continue;
+      if (!every_case && !judges(one, target.rule)) continue;
       const CaseOutcome outcome = parts.execute(one, (*test_bed)->environment());
-      if (plan.observe) plan.observe(info, one, outcome);
+      if (plan.observe && target.is_own_rule()) plan.observe(target.info, one, outcome);
       judge(one, outcome, baseline, result);
     }
     if (plan.progress) plan.progress(result);

@@ -25,11 +25,14 @@ struct Failure {
 
 struct DeviationResult {
   const rnic::deviants::DeviationInfo* info = nullptr;
+  /// At which it has to be noticed: its own rule, or one that it breaks as well (also_breaks.def).
+  std::string_view rule;
   std::size_t cases_run = 0;
   std::size_t not_applicable = 0;   ///< of cases_run
-  std::vector<Failure> own;         ///< at an expectation that names the deviation's rule
+  std::vector<Failure> own;         ///< at an expectation that names the rule
   std::vector<Failure> collateral;  ///< elsewhere
 
+  [[nodiscard]] bool at_own_rule() const { return rule == info->rule; }
   /// There are cases that could notice it, but none of them is applicable on this link.
   [[nodiscard]] bool out_of_reach() const { return cases_run > 0 && not_applicable == cases_run; }
 };
@@ -51,7 +54,7 @@ struct Matrix {
 
 struct Plan {
   runner::WorkerSetup setup;  ///< strict; deviations are filled in
-  bool every_case = false;    ///< else only the cases of the deviation's own rule
+  bool every_case = false;    ///< else only the cases of the deviation's rules
   bool complete = false;      ///< ... and others for cases that none of those made fail
   /// One case that notices a deviation at its rule is enough: over TCP each takes its deadline.
   bool until_noticed = false;

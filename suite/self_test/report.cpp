@@ -7,6 +7,11 @@ namespace suite::self_test {
 
 namespace {
 
+// A case that a deviation fails at several rules is listed once.
+void add_name(std::vector<std::string>& names, std::string_view name) {
+  if (names.empty() || names.back() != name) names.emplace_back(name);
+}
+
 const char* word_for(const DeviationResult& result) {
   if (!result.own.empty()) return "caught";
   return result.out_of_reach() ? "n/a" : "UNNOTICED";
@@ -21,7 +26,7 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> seen_at(
       for (const Failure& failure : *failures) {
         if (failure.error) continue;
         for (const std::string& rule : failure.rules)
-          seen[failure.id][rule].emplace_back(result.info->name);
+          add_name(seen[failure.id][rule], result.info->name);
       }
   return seen;
 }
@@ -30,7 +35,7 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> seen_at(
 
 std::string line_of(const DeviationResult& result) {
   return fmt::format("{:<9} {:<44} {} of {} cases at {}{}", word_for(result), result.info->name,
-                     result.own.size(), result.cases_run, result.info->rule,
+                     result.own.size(), result.cases_run, result.rule,
                      result.collateral.empty()
                          ? std::string()
                          : fmt::format("; {} elsewhere", result.collateral.size()));
@@ -61,14 +66,14 @@ nlohmann::ordered_json json_of(const Matrix& matrix) {
   std::map<std::string, std::vector<std::string>> seen;
   for (const DeviationResult& result : matrix.deviations) {
     const std::string name(result.info->name);
-    auto& entry = deviations[name];
-    entry = {
-        {"rule", result.info->rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
+    auto& entry = result.at_own_rule() ? deviations[name]
+                                       : deviations[name]["also_breaks"][std::string(result.rule)];
+    entry = {{"rule", result.rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
     entry["caught_by"] = nlohmann::ordered_json::array();
     entry["collateral"] = nlohmann::ordered_json::array();
     for (const Failure& failure : result.own) {
       entry["caught_by"].push_back(failure.id);
-      seen[failure.id].push_back(name);
+      add_name(seen[failure.id], name);
     }
     for (const Failure& failure : result.collateral) {
       entry["collateral"].push_back({{"case", failure.id},
@@ -76,7 +81,7 @@ nlohmann::ordered_json json_of(const Matrix& matrix) {
                                      {"reason", failure.reason},
                                      {"divergence", failure.divergence},
                                      {"error", failure.error}});
-      if (!failure.error) seen[failure.id].push_back(name);
+      if (!failure.error) add_name(seen[failure.id], name);
     }
   }
   nlohmann::ordered_json cases = nlohmann::ordered_json::object();

@@ -149,15 +149,17 @@ CONFORMANCE_CASE(fatal_llp_error_is_reported_to_the_consumer,
 }
 
 CONFORMANCE_CASE(segment_that_fails_a_check_changes_no_buffer,
-                 rules("ddp.untagged.validated-before-placement"), in_both_roles) {
-  const auto refuse = [&](const char* name, const std::function<Outgoing(const Outgoing&)>& spoil) {
+                 rules("ddp.untagged.validated-before-placement", "ddp.terminate.placement-ceases"),
+                 in_both_roles) {
+  const auto refuse = [&](const char* name, const std::function<Outgoing(const Outgoing&)>& spoil,
+                          RuleRef rule = "ddp.untagged.validated-before-placement") {
     row(name, [&] {
       const Work first = iut.post_receive(64), second = iut.post_receive(64);
       peer.send(spoil(send_message(payload(48))));
       watch();
       for (const Work& receive : {first, second})
         expect_that(iut.read_memory(receive.buffer) == receive.buffer.contents,
-                    "both buffers unchanged", "octets placed");
+                    "both buffers unchanged", "octets placed", rule);
     });
   };
   using rnic::wire::UntaggedHeader;
@@ -169,6 +171,13 @@ CONFORMANCE_CASE(segment_that_fails_a_check_changes_no_buffer,
     return m.with_untagged(
         [](std::size_t, UntaggedHeader& header) { header.message_offset = 17U; });
   });
+  refuse(
+      "only four octets within the buffer",
+      [](const Outgoing& m) {
+        return m.with_untagged(
+            [](std::size_t, UntaggedHeader& header) { header.message_offset = 60U; });
+      },
+      "ddp.terminate.placement-ceases");
   refuse("MO outside the buffer", [](const Outgoing& m) {
     return m.with_untagged(
         [](std::size_t, UntaggedHeader& header) { header.message_offset = 65U; });

@@ -183,7 +183,7 @@ CONFORMANCE_CASE(graceful_close_is_not_reported_as_an_error,
                  in_both_roles) {
   see_iut_send();
   peer.half_close();
-  expect(iut, disconnected(), "ddp.llp.stream-graceful-indication");
+  expect(iut, disconnected(), "ddp.llp.connection-graceful-indication");
   expect_none(asynchronous("qp_fatal"), "ddp.llp.stream-graceful-indication");
   expect_none(asynchronous("device_fatal"), "ddp.llp.connection-graceful-indication");
 }

@@ -70,6 +70,12 @@ StartupFrame taking_only(const Body& on, const ReceivedFrame& request, const Rtr
   });
 }
 
+ExpectedEvent any_completion() {
+  return {"a completion", [](const iut::Event& event) {
+            return std::holds_alternative<iut::CompletionEvent>(event);
+          }};
+}
+
 Expected any_message() {
   return {"an RTR indication",
           [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; }};
@@ -338,18 +344,29 @@ CONFORMANCE_CASE(rtr_indication_gives_no_completion,
                  rules("mpa.enhanced.startup-gives-no-completion"),
                  needs(capability::enhanced_startup), as_initiator,
                  configured(peer_to_peer_model)) {
-  const ExpectedEvent any_completion{"a completion", [](const iut::Event& event) {
-                                       return std::holds_alternative<iut::CompletionEvent>(event);
-                                     }};
   for (const RtrKind& kind : rtr_kinds) {
     row(kind.name, [&] {
       const ReceivedFrame request = enhanced_request_of(*this);
       peer.raw().send(taking_only(*this, request, kind));
       const Arrival arrival = expect(peer.raw(), any_message());
       answer_rtr(*this, *arrival.as<Message>());
-      expect_none(any_completion);
+      expect_none(any_completion());
     });
   }
+}
+
+CONFORMANCE_CASE(work_is_flushed_while_the_rtr_indication_is_unanswered,
+                 rules("mpa.enhanced.startup-gives-no-completion",
+                       "ddp.close.outstanding-requests-fail"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured(peer_to_peer_model)) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  const Work receive = iut.post_receive(16);
+  peer.raw().send(taking_only(*this, request, rtr_kinds[2]));  // a Read, which has to be answered
+  expect(peer.raw(), any_message());
+  peer.raw().reset();
+  expect(receive, flushed(), "ddp.close.outstanding-requests-fail");
+  expect_none(any_completion(), "mpa.enhanced.startup-gives-no-completion");
 }
 
 CONFORMANCE_CASE(rtr_indication_comes_before_the_ulps_messages,
@@ -380,7 +397,9 @@ CONFORMANCE_CASE(rtr_kinds_that_were_not_offered_are_harmless,
 CONFORMANCE_CASE(missing_rtr_match_is_reported_by_a_terminate,
                  rules("mpa.enhanced.no-rtr-match-sends-term",
                        "mpa.enhanced.no-rtr-match-code-seven",
-                       "mpa.enhanced.no-rtr-match-ends-connection"),
+                       "mpa.enhanced.no-rtr-match-ends-connection",
+                       "mpa.enhanced.error-layer-two-type-zero",
+                       "mpa.enhanced.initiator-local-error-code-five"),
                  needs(capability::enhanced_startup), as_initiator,
                  configured({.peer_to_peer = true, .rtr = {"write"}})) {
   const ReceivedFrame request = enhanced_request_of(*this);

@@ -70,7 +70,8 @@ constexpr std::size_t send_overhead = 24, write_overhead = 20;  ///< of an FPDU 
 
 CONFORMANCE_CASE(full_fpdus_are_sent_at_every_offset_between_markers,
                  rules("mpa.markers.every-512-octets", "mpa.markers.pointer-distance-to-header",
-                       "mpa.segmentation.mulpdu-formula-with-markers")) {
+                       "mpa.segmentation.mulpdu-formula-with-markers",
+                       "mpa.crc.covers-marker-after-pad")) {
   ask_for_markers(*this);
   const std::size_t mulpdu = rnic::wire::mulpdu(peer.raw().connection().emss(), true);
   const std::size_t full = (mulpdu - 18) / 4 * 4;
@@ -140,7 +141,7 @@ CONFORMANCE_CASE(marker_between_fpdus_is_zero,
 
 CONFORMANCE_CASE(reserved_bits_of_markers_are_sent_as_zero,
                  rules("mpa.markers.reserved-sent-as-zero",
-                       "mpa.markers.pointer-low-bits-sent-as-zero")) {
+                       "mpa.markers.pointer-low-bits-sent-as-zero", "mpa.markers.field-layout")) {
   ask_for_markers(*this);
   for (const std::size_t size : {484U, 5000U})
     expect_send_of(*this, size, "mpa.markers.reserved-sent-as-zero");

@@ -173,7 +173,7 @@ CONFORMANCE_CASE(reply_with_more_than_512_octets_is_refused,
 
 CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
                  rules("mpa.private-data.length-field-matches",
-                       "mpa.private-data.at-most-512-octets"),
+                       "mpa.private-data.at-most-512-octets", "mpa.enhanced.ulp-data-at-most-508"),
                  in_both_roles) {
   const std::size_t limit = private_data_limit(*this);
   for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, limit}) {

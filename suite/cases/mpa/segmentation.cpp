@@ -70,6 +70,16 @@ CONFORMANCE_CASE(ulpdus_of_a_long_message_are_full,
               fmt::format("{} octets", least), "mpa.segmentation.ulpdus-as-large-as-possible");
 }
 
+CONFORMANCE_CASE(no_ulpdu_is_longer_than_64768_octets,
+                 rules("mpa.segmentation.ulpdu-never-over-64768"), in_both_roles) {
+  // Links are lawful whose EMSS would allow for more: the loopback interface, for example.
+  constexpr std::size_t more_than_one = 70'000;
+  let_iut_send();
+  const Work work = iut.post_send(payload(more_than_one));
+  expect(peer, message(Opcode::send, payload(more_than_one)));
+  expect(work, completes());
+}
+
 CONFORMANCE_CASE(read_responses_fit_into_a_segment,
                  rules("mpa.segmentation.mulpdu-formula-without-markers")) {
   Region source = iut.register_memory(long_message, access::remote_read);

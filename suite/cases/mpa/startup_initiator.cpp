@@ -29,7 +29,8 @@ CONFORMANCE_CASE(request_begins_with_the_key_of_an_initiator, rules("mpa.startup
 }
 
 CONFORMANCE_CASE(request_is_laid_out_as_figure_8_shows,
-                 rules("mpa.startup.frame-layout", "mpa.startup.initiator-sends-valid-request"),
+                 rules("mpa.startup.frame-layout", "mpa.startup.initiator-sends-valid-request",
+                       "mpa.enhanced.not-used-without-need"),
                  as_initiator) {
   let_iut_connect(with_private_data(payload(8)));
   expect(peer.raw(), mpa_frame("the consumer's 8 octets, counted by PD_Length",

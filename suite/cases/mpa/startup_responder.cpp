@@ -343,8 +343,45 @@ CONFORMANCE_CASE(half_open_connection_does_not_delay_others,
   expect_still_working();
 }
 
+CONFORMANCE_CASE(request_in_pieces_is_put_together_while_another_is_accepted,
+                 rules("mpa.startup.responder-waits-for-request",
+                       "mpa.startup.acceptable-request-accepted")) {
+  const StartupFrame request = mpa_request().with_private_data(payload(16));
+  for (const std::size_t cut : {1, 19, 35}) {
+    row(fmt::format("after {} octets", cut), [&] {
+      peer.connect();
+      peer.raw().send_octets(wire::Bytes(request.encode()).first(cut));
+      Peer& other = another_peer();
+      establish(other, {.endpoint = iut.create_endpoint(),
+                        .judged_by = "mpa.startup.acceptable-request-accepted"});
+      peer.raw().send_rest(request, cut);
+      accept(*this, std::get<iut::ConnectRequestEvent>(
+                        expect(iut, connect_request(), "mpa.startup.responder-waits-for-request")));
+      expect(peer.raw(), accepting_reply(), "mpa.startup.responder-waits-for-request");
+    });
+  }
+}
+
+CONFORMANCE_CASE(lone_fpdu_after_the_reply_is_taken,
+                 rules("mpa.startup.ddp-bound-before-full-operation",
+                       "mpa.startup.responder-ready-for-fpdus"),
+                 over_both_families, deadline_of(20s)) {
+  // Whether it gets lost may depend on when it comes: so many connections.
+  for (int i = 0; i < 20; ++i) {
+    row(fmt::format("connection {}", i + 1), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)));
+      expect(receive, completes().with_length(16),
+             i % 2 == 0 ? RuleRef("mpa.startup.ddp-bound-before-full-operation")
+                        : RuleRef("mpa.startup.responder-ready-for-fpdus"));
+    });
+  }
+}
+
 CONFORMANCE_CASE(octets_after_the_startup_frame_begin_full_operation,
-                 rules("mpa.startup.frames-without-crc-or-markers"), in_both_roles) {
+                 rules("mpa.startup.frames-without-crc-or-markers",
+                       "mpa.startup.first-octets-are-length"),
+                 in_both_roles) {
   // Startup frames have neither a CRC nor Markers, whatever they ask for (RFC 5044 section 7.1).
   // The first FPDU shows it: it is misread if anything stands between it and the frame.
   for (const bool markers : {false, true}) {

@@ -40,13 +40,13 @@ void expect_value(Body& test, const Region& region, std::uint64_t value, RuleRef
 
 // ---------------------------------------------------------------- the IUT as Responder
 
-CONFORMANCE_CASE(fetch_add_adds_and_returns_the_original,
-                 rules("rdmap.atomic.fetchadd-implemented", "rdmap.atomic.response-original-value",
-                       "rdmap.atomic.valid-request-answered", "rdmap.atomic.fetchadd-zero-mask",
-                       "rdmap.atomic.response-identifier-original",
-                       "rdmap.atomic.response-qn-field-three",
-                       "rdmap.atomic.response-header-format"),
-                 needs(capability::atomics), in_both_roles) {
+CONFORMANCE_CASE(
+    fetch_add_adds_and_returns_the_original,
+    rules("rdmap.atomic.fetchadd-implemented", "rdmap.atomic.response-original-value",
+          "rdmap.atomic.valid-request-answered", "rdmap.atomic.fetchadd-zero-mask",
+          "rdmap.atomic.response-identifier-original", "rdmap.atomic.response-qn-field-three",
+          "rdmap.atomic.response-header-format", "rdmap.atomic.response-marked-untagged"),
+    rules("rdmap.atomic.response-opposite-direction"), needs(capability::atomics), in_both_roles) {
   const Region region = word_of(*this);
   std::uint64_t value = symmetric;
   for (const std::uint64_t addend : {std::uint64_t{1}, other_value, ~std::uint64_t{0}}) {
@@ -289,7 +289,11 @@ CONFORMANCE_CASE(fetch_add_request_is_well_formed,
                  rules("rdmap.atomic.request-header-format", "rdmap.atomic.request-reserved-zero",
                        "rdmap.atomic.fetchadd-compare-data-zero",
                        "rdmap.atomic.fetchadd-compare-mask-ones", "rdmap.atomic.aopcode-values",
-                       "rdmap.atomic.request-qn-field-one"),
+                       "rdmap.atomic.request-qn-field-one", "rdmap.atomic.request-untagged",
+                       "rdmap.atomic.request-header-52-octets"),
+                 rules("rdmap.atomic.no-ulp-payload"),
+                 rules("rdmap.atomic.version-one", "rdmap.atomic.other-control-fields",
+                       "rdmap.atomic.invalidate-stag-zero"),
                  needs(capability::atomics), in_both_roles) {
   let_iut_send();
   const Work work = post_atomic(*this, operation::fetch_add, other_value);

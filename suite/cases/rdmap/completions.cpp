@@ -12,6 +12,17 @@ constexpr iut::WorkId late_work = 1000;
 
 }  // namespace
 
+CONFORMANCE_CASE(each_completion_wakes_the_consumer, rules("rdmap.send.delivered-in-order"),
+                 deadline_of(30s)) {
+  // The next message leaves as soon as the last one has completed, so that it comes while the
+  // consumer asks to be woken again.
+  for (std::size_t i = 0; i < 300; ++i) {
+    const Work receive = iut.post_receive(16);
+    peer.send(send_message(payload(i % 16)));
+    expect(receive, completes().with_length(static_cast<std::uint32_t>(i % 16)));
+  }
+}
+
 CONFORMANCE_CASE(completion_names_its_operation, rules("rdmap.read.response-delivered-to-ulp"),
                  in_both_roles) {
   see_iut_send();

@@ -82,7 +82,9 @@ CONFORMANCE_CASE(ddp_fields_of_each_message_are_validated,
 }
 
 CONFORMANCE_CASE(ddp_fields_of_a_read_request_are_validated,
-                 rules("rdmap.error.read-request-ddp-fields"), in_both_roles) {
+                 rules("rdmap.error.read-request-ddp-fields",
+                       "rdmap.terminate.ddp-error-no-rdma-header"),
+                 in_both_roles) {
   const auto refuse = [&](const char* name, const std::function<Outgoing(const Outgoing&)>& spoil) {
     row(name, [&] {
       const Region source = iut.register_memory(64, access::remote_read);

@@ -292,7 +292,7 @@ CONFORMANCE_CASE(terminate_for_a_bad_read_request_is_complete,
 
 CONFORMANCE_CASE(posted_read_becomes_one_request,
                  rules("rdmap.read.request-header-format", "rdmap.read.request-qn-field-one",
-                       "rdmap.read.request-carries-no-payload",
+                       "rdmap.read.request-carries-no-payload", "rdmap.read.request-untagged",
                        "rdmap.order.read-completes-after-response",
                        "rdmap.order.response-suffices-to-complete"),
                  in_both_roles) {
@@ -430,7 +430,9 @@ CONFORMANCE_CASE(terminated_read_completes_in_error,
 CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
                  rules("rdmap.terminate.protection-error-rdma-header",
                        "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
-                       "rdmap.terminate.r-bit-per-figure", "rdmap.terminate.header-format")) {
+                       "rdmap.terminate.r-bit-per-figure", "rdmap.terminate.header-format"),
+                 rules("rdmap.terminate.protection-error-ddp-header",
+                       "rdmap.terminate.rdma-header-size")) {
   const Region source = iut.register_memory(64, access::remote_read);
   const Outgoing request = read_from(source, 0, 65);
   const Octets ulpdu = peer.prepare(request).front().ulpdu;

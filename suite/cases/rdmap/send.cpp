@@ -14,8 +14,11 @@ CONFORMANCE_CASE(sends_are_well_formed,
                        "ddp.header.l-set-on-last", "ddp.header.l-clear-on-others",
                        "ddp.segmentation.all-data-sent",
                        "ddp.segmentation.zero-length-one-segment"),
-                 rules("ddp.untagged.qn-same-in-segments", "ddp.untagged.rsvdulp-same-in-segments"),
-                 in_both_roles) {
+                 rules("ddp.untagged.qn-same-in-segments", "ddp.untagged.rsvdulp-same-in-segments",
+                       "rdmap.send.untagged-buffer", "rdmap.atomic.queue-three-responses-only",
+                       "rdmap.header.reserved-opcodes-not-sent", "ddp.segmentation.increasing-mo",
+                       "ddp.header.l-segment-sent-last", "ddp.untagged.l-segment-highest-mo"),
+                 rules("ddp.header.present-in-every-segment"), in_both_roles) {
   let_iut_send();
   for (const std::size_t size : {5000, 0, 1, 100}) {
     const Work work = iut.post_send(payload(size));

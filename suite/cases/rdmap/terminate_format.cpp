@@ -55,7 +55,8 @@ CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
                  rules("rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
                        "rdmap.terminate.ddp-header-present-with-d",
                        "rdmap.terminate.segment-length-present-with-d",
-                       "rdmap.terminate.nothing-sent-after"),
+                       "rdmap.terminate.nothing-sent-after", "rdmap.terminate.carries-no-payload",
+                       "rdmap.terminate.ddp-header-size", "ddp.terminate.error-numbers-used"),
                  in_both_roles) {
   const Region region = iut.register_memory(100, access::remote_write);
   peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
@@ -142,7 +143,12 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
                        "rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
                        "rdmap.terminate.r-bit-per-figure", "rdmap.terminate.sent-on-llp-error",
                        "rdmap.error.incoming-message-terminate"),
-                 rules("rdmap.error.local-error-terminate"), in_both_roles) {
+                 rules("rdmap.error.local-error-terminate",
+                       "rdmap.terminate.operation-error-ddp-header",
+                       "rdmap.terminate.operation-error-no-rdma-header",
+                       "rdmap.terminate.local-catastrophic-no-ddp-header",
+                       "rdmap.terminate.local-catastrophic-no-headers"),
+                 in_both_roles) {
   struct Error {
     const char* name;
     Outgoing message;

@@ -24,7 +24,8 @@ CONFORMANCE_CASE(writes_are_well_formed,
                  rules("rdmap.write.tagged-buffer", "ddp.tagged.header-format",
                        "ddp.tagged.stag-from-ulp", "ddp.tagged.stag-same-in-segments",
                        "ddp.segmentation.to-is-initial-plus-offset",
-                       "rdmap.write.one-buffer-per-message", "ddp.tagged.rsvdulp-same-in-segments"),
+                       "rdmap.write.one-buffer-per-message", "ddp.tagged.rsvdulp-same-in-segments",
+                       "ddp.segmentation.increasing-to"),
                  in_both_roles) {
   let_iut_send();
   for (const std::size_t size : {5000, 1, 0}) {

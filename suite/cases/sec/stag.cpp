@@ -45,6 +45,22 @@ void expect_open_to_owner(Body& body, Owner& owner, RuleRef rule) {
 
 }  // namespace
 
+CONFORMANCE_CASE(each_of_many_regions_is_written_by_its_own_stag, rules("ddp.tagged.placed-at-to"),
+                 in_both_roles, deadline_of(30s)) {
+  constexpr std::size_t many = 300;  // more than the lowest octet of an index tells apart
+  std::vector<Region> regions(many);
+  std::ranges::generate(regions, [&] { return iut.register_memory(16, access::remote_write); });
+  const Work receive = iut.post_receive(16);
+  for (std::size_t i = 0; i < many; ++i)
+    peer.send(rdma_write(regions[i].stag, regions[i].base,
+                         payload(16, static_cast<std::uint8_t>(i % 251))));
+  peer.send(send_message(payload(4)));
+  expect(receive, completes().with_length(4));
+  for (std::size_t i = 0; i < many; ++i)
+    expect_that(iut.read_memory(regions[i]) == payload(16, static_cast<std::uint8_t>(i % 251)),
+                fmt::format("the octets that were written to region {}", i), "other octets");
+}
+
 CONFORMANCE_CASE(stag_of_one_stream_cannot_be_written_through_another,
                  rules("sec.stag.single-stream-isolation"),
                  needs(capability::memory_windows, capability::stream_windows), in_both_roles) {
