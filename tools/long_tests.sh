@@ -17,6 +17,7 @@ A step that fails does not stop the next one; the summary at the end lists which
   tsan        the same with ThreadSanitizer
   tidy        clang-tidy over everything but the tests
   fuzz        each fuzz target for a minute
+  captures    10,000 perturbations of each capture of the corpus
   big-endian  the codecs on a big-endian machine
   debian      the Wireshark plugin in the next Debian (as root)
   packages    the Debian packages, installed and used in a Debian that has no compiler (as root)
@@ -63,6 +64,7 @@ run() {
     asan | tsan) sanitized "$1" ;;
     tidy) tidy ;;
     fuzz) tools/fuzz.sh ;;
+    captures) build/dev/dissectors/analyzer/dissectors_perturbed_captures_test -- 10000 ;;
     big-endian) tools/big_endian_test.sh ;;
     debian) tools/next_debian_test.sh ;;
     packages) tools/package_test.sh ;;
@@ -70,7 +72,7 @@ run() {
   esac
 }
 
-all=(guest release matrix asan tsan tidy fuzz big-endian debian packages mutants)
+all=(guest release matrix asan tsan tidy fuzz captures big-endian debian packages mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

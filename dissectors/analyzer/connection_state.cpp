@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -52,8 +53,8 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
     delay(from, segment, frame, time);
   } else {
     take(direction, segment, frame, time);
-    if (!to.delayed.empty()) release(time);
   }
+  if (!from.delayed.empty() || !to.delayed.empty()) release(time);
   if (judge_.is_iwarp() && !counted_) {
     counted_ = true;
     ++shared_.counts.iwarp_connections;
@@ -68,16 +69,18 @@ void ConnectionState::take(Direction direction, const capture::Segment& segment,
   // First what was acknowledged: what this segment carries was sent knowing of it.
   if (segment.ack && !segment.rst)
     to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
-  from.stream.add(segment, frame, time, from.receiver);
+  from.stream.add(segment, frame, time, from.receiver, received(direction, segment));
 }
 
-bool ConnectionState::is_early(Side& to, const capture::Segment& segment, std::uint64_t time) {
-  const auto lacks = [&] { return to.stream.lacks(segment.acknowledgement); };
-  if (!segment.ack || segment.rst || time == 0 || !lacks()) return false;
-  // What waits there has come: with it both ends would wait for each other.
-  while (release_first(to, all_times)) {
-  }
-  return lacks();
+std::optional<std::uint64_t> ConnectionState::received(Direction sender,
+                                                       const capture::Segment& segment) {
+  if (!segment.ack) return std::nullopt;
+  return side(opposite(sender)).stream.from_syn_to(segment.acknowledgement);
+}
+
+bool ConnectionState::is_early(const Side& to, const capture::Segment& segment,
+                               std::uint64_t time) {
+  return segment.ack && !segment.rst && time != 0 && to.stream.lacks(segment.acknowledgement);
 }
 
 void ConnectionState::delay(Side& from, const capture::Segment& segment, std::uint32_t frame,
@@ -94,8 +97,36 @@ void ConnectionState::delay(Side& from, const capture::Segment& segment, std::ui
 /// Takes what need not wait any longer at this time.
 void ConnectionState::release(std::uint64_t time) {
   for (Side& each : sides_) each.stream.settle(time, each.receiver);
-  while (release_first(sides_[0], time) || release_first(sides_[1], time)) {
+  while (release_first(sides_[0], time) || release_first(sides_[1], time) || supply(sides_[0]) ||
+         supply(sides_[1])) {
   }
+}
+
+/// Takes octets that a segment of the other end waits for from a segment that waits, too, but not for
+/// their sake: one that came after others, or a retransmission, which acknowledges what was sent knowing
+/// of its octets. Else both ends would wait for each other.
+bool ConnectionState::supply(Side& from) {
+  const Side& to = side(opposite(from.receiver.direction));
+  const auto waiting = std::ranges::find_if(to.delayed, [](const Delayed& it) {
+    return it.segment.ack && (it.segment.payload_length > 0 || it.segment.fin);
+  });
+  if (closed_ || waiting == to.delayed.end()) return false;
+  const capture::Segment& knowing = waiting->segment;
+  for (const Delayed& it : from.delayed) {
+    capture::Segment part = it.segment;
+    const auto known = static_cast<std::int32_t>(knowing.acknowledgement - part.sequence);
+    const bool sent_again =
+        part.ack && static_cast<std::int32_t>(part.acknowledgement - knowing.sequence) > 0;
+    if (part.syn || known <= 0 || (!sent_again && is_early(to, part, it.time))) continue;
+    part.payload_length = std::min(part.payload_length, static_cast<std::size_t>(known));
+    part.payload = part.payload.first(std::min(part.payload.size(), part.payload_length));
+    part.fin = false;
+    if (!from.stream.continued_by(part)) continue;
+    from.stream.add(part, it.frame, it.time, from.receiver,
+                    received(from.receiver.direction, part));
+    return true;
+  }
+  return false;
 }
 
 bool ConnectionState::release_first(Side& from, std::uint64_t time) {
@@ -193,8 +224,6 @@ void ConnectionState::close() {
     if (!each.seen && side(opposite(each.receiver.direction)).octets > 0)
       say(NoteKind::direction_missing, each.receiver.direction,
           "no segment of this direction was captured");
-  for (Side& each : sides_)
-    if (each.stream.from_syn() && each.stream.next() == 0) judge_.silent(each.receiver.direction);
   if (!judge_.is_iwarp() && !judge_.given_up() && sides_[0].octets + sides_[1].octets > 0)
     say(NoteKind::not_iwarp, Direction::from_first, "no octets of MPA were found");
   judge_.close();

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,10 +78,14 @@ class ConnectionState final {
   [[nodiscard]] bool damaged(Direction direction, const capture::Segment& segment);
   void take(Direction direction, const capture::Segment& segment, std::uint32_t frame,
             std::uint64_t time);
-  [[nodiscard]] bool is_early(Side& to, const capture::Segment& segment, std::uint64_t time);
+  [[nodiscard]] static bool is_early(const Side& to, const capture::Segment& segment,
+                                     std::uint64_t time);
   void delay(Side& from, const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
   void release(std::uint64_t time);
   bool release_first(Side& from, std::uint64_t time);
+  bool supply(Side& from);
+  [[nodiscard]] std::optional<std::uint64_t> received(Direction sender,
+                                                      const capture::Segment& segment);
   void begin(Direction direction);
   void octets(Direction direction, const Chunk& chunk);
   void stream_hole(Direction direction, std::uint64_t offset, std::uint64_t length,

@@ -125,8 +125,6 @@ void MessageTracker::nothing_follows(Direction direction) {
   state_->ddp.nothing_follows(direction);
 }
 
-void MessageTracker::silent(Direction direction) { state_->startup.silent(direction); }
-
 void MessageTracker::finish() {
   state_->startup.finish();
   state_->ddp.finish();

@@ -54,8 +54,6 @@ class MessageTracker {
   void ended(Direction, Ending, const Place&);
   /// The end that sends in this direction sends no more, though nothing has ended it.
   void nothing_follows(Direction);
-  /// The direction was seen from its SYN on, and carried nothing.
-  void silent(Direction);
   /// The end of the capture, or of the connection.
   void finish();
 

@@ -86,6 +86,7 @@ void MpaFraming::hole(Direction direction, std::uint64_t offset, std::uint64_t l
     case Phase::awaiting_peer:
       at.store = {};
       at.follows_hole = true;
+      listener_->hole(direction, place);
       return;
     case Phase::operation: {
       // A hole within an FPDU whose end is known leaves the next one where it is.

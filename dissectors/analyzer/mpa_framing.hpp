@@ -52,7 +52,8 @@ class MpaFraming final : private RuleReporter {
 
   /// Decode As: never give the connection up.
   void force_iwarp() { forced_ = true; }
-  /// The end that sends in this direction owes this frame first, whatever it sends.
+  /// The end that sends in this direction owes this frame first, whatever it sends, and what the other
+  /// end sends is known as it happens.
   void expects(Direction from, rnic::wire::MpaFrameKind kind) { half(from).owed = kind; }
   /// A direction that is not read: the startup frame that its end, the tester, means to have sent.
   void sent_startup(const MpaFrameSeen& frame);
@@ -130,7 +131,7 @@ class MpaFraming final : private RuleReporter {
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;
-    std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
+    std::uint64_t origin = 0;       ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
     bool no_crc_field = false;          ///< its sender leaves the field out
@@ -164,7 +165,8 @@ class MpaFraming final : private RuleReporter {
   void take_startup_frame(Half& at, std::size_t size);
   void settle(Half& at);
   void settle_without_peer(Half& at);
-  void judge_early_octets(Half& at);
+  [[nodiscard]] std::optional<Certainty> sent_early(Half& at);
+  void judge_early_octets(Half& at, Certainty certainty);
   void set_aside(Half& at, const Chunk& chunk);
   void no_startup(Half& at);
   void wrong_key(Half& at);

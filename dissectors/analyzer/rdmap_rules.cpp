@@ -89,6 +89,16 @@ RdmapRules::Answer RdmapRules::take(const Incoming& incoming, const MessageStep&
     findings_.raise(check::after_terminate, incoming, "nothing after a Terminate");
   stags_[index_of(direction)].forget();
   if (!check_control(incoming)) return {};
+  if (!lost_ || incoming.fpdu.certainty == Certainty::likely) return take_message(incoming, step);
+  FpduSeen in_doubt = incoming.fpdu;
+  in_doubt.certainty = Certainty::likely;
+  return take_message(
+      {.fpdu = in_doubt, .segment = incoming.segment, .payload_length = incoming.payload_length},
+      step);
+}
+
+RdmapRules::Answer RdmapRules::take_message(const Incoming& incoming, const MessageStep& step) {
+  const Direction direction = incoming.direction();
   const wire::Opcode opcode = incoming.segment.rdmap().opcode();
   if (opcode == wire::Opcode::read_response) return read_response(incoming, step);
   settle_short(responses_[index_of(direction)]);
@@ -277,6 +287,7 @@ RdmapRules::Answer RdmapRules::answer_to(const OutstandingRequest& request,
 // ------------------------------------------------- what has been served so far
 
 std::optional<RdmapRules::Progress> RdmapRules::progress(Direction requester, std::uint32_t msn) {
+  if (lost_) return std::nullopt;
   const Response& response = responses_[index_of(opposite(requester))];
   if (response.active && response.matched && response.request.msn == msn)
     return Progress{response.request, response.octets};
@@ -375,6 +386,7 @@ void RdmapRules::raise(const Unsolicited& response) {
 
 void RdmapRules::lose(Direction direction) {
   doubt_ = {true, true};
+  lost_ = lost_ || order_ == Order::of_the_capture;
   for (OutstandingRequests& waiting : requests_)
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting.at(i).fresh = false;
   responses_[index_of(direction)] = Response{};

@@ -26,7 +26,9 @@ class RdmapRules {
   };
   Answer take(const Incoming& incoming, const MessageStep& step);
   /// Both ends are followed from MPA startup on.
-  void followed_from_startup() { doubt_ = {}; }
+  void followed_from_startup() {
+    if (!lost_) doubt_ = {};
+  }
   void lose(Direction direction);
   /// Nothing more comes in this direction.
   void ended(Direction direction);
@@ -68,6 +70,7 @@ class RdmapRules {
     std::string text;
   };
 
+  Answer take_message(const Incoming& incoming, const MessageStep& step);
   [[nodiscard]] bool check_control(const Incoming& incoming);
   void check_version(const Incoming& incoming);
   void check_untagged(const Incoming& incoming);
@@ -103,6 +106,9 @@ class RdmapRules {
   std::array<OutstandingRequests, 2> requests_;
   /// Requests or Responses may have gone by unseen: what does not fit is not judged.
   std::array<bool, 2> doubt_{true, true};
+  /// They did at some time in a capture. Targets are used again, so a Response that fits a Request may
+  /// be for one that was not seen: what rests on the two is likely at most from then on.
+  bool lost_ = false;
   std::array<Response, 2> responses_;
   std::array<std::optional<OutstandingRequest>, 2> answered_;  ///< the Read answered last
   std::array<std::optional<Unsolicited>, 2> unsolicited_;

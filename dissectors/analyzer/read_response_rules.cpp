@@ -74,23 +74,27 @@ bool RdmapRules::match(const Incoming& incoming, Response& response) {
   return false;
 }
 
-/// After a hole: the first Request that fits, and everything before it is answered too.
+/// After a hole: the last Request that fits, and everything before it is answered too. The doubt is over
+/// if it is the only one.
 bool RdmapRules::match_in_doubt(const Incoming& incoming, Response& response) {
   const Direction requester = opposite(incoming.direction());
   OutstandingRequests& waiting = requests(requester);
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  std::size_t fitting = 0, after_last = 0;
   for (std::size_t i = 0; i < std::min(waiting.size(), search_depth); ++i) {
-    const OutstandingRequest request = waiting.at(i);
+    const OutstandingRequest& request = waiting.at(i);
     if (request.atomic || request.sink_stag != header.stag.value() ||
         request.sink_offset != header.tagged_offset.value() ||
         incoming.payload_length > request.length)
       continue;
-    for (std::size_t gone = 0; gone <= i; ++gone) waiting.erase(0);
-    if (request.fresh) doubt(requester) = false;
-    response.request = request;
-    return true;
+    ++fitting;
+    after_last = i + 1;
   }
-  return false;
+  if (fitting == 0) return false;
+  response.request = waiting.at(after_last - 1);
+  for (std::size_t gone = 0; gone < after_last; ++gone) waiting.erase(0);
+  if (fitting == 1 && response.request.fresh) doubt(requester) = false;
+  return true;
 }
 
 bool RdmapRules::match_front(const Incoming& incoming, Response& response) {

@@ -200,7 +200,8 @@ void MpaFraming::settle(Half& at) {
     half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
     judged(half->direction).add(framing::early_octets);
-    if (!half->store.octets.empty() && !half->follows_hole) judge_early_octets(*half);
+    if (!half->store.octets.empty() && !half->follows_hole)
+      if (const auto certainty = sent_early(*half)) judge_early_octets(*half, *certainty);
     // After a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
     const bool sure = !reply.reject() && !half->follows_hole;
     half->phase = sure ? Phase::operation : Phase::searching;
@@ -211,8 +212,16 @@ void MpaFraming::settle(Half& at) {
   }
 }
 
-void MpaFraming::judge_early_octets(Half& at) {
-  // The peer's frame was captured later: it had not come yet when these octets were sent.
+/// How sure it is that the octets after this end's frame were sent before the peer's had come, which
+/// was captured later; nothing if it had come.
+std::optional<Certainty> MpaFraming::sent_early(Half& at) {
+  if (at.owed) return Certainty::certain;
+  const auto& received = at.store.pieces.front().segment.received;
+  if (!received) return Certainty::likely;
+  return *received < peer(at).origin ? std::optional(Certainty::certain) : std::nullopt;
+}
+
+void MpaFraming::judge_early_octets(Half& at, Certainty certainty) {
   const Bytes early = at.store.octets;
   const SegmentFacts by = at.store.pieces.front().segment;
   const Place place{at.direction, at.store.begin, early.size(), by.frame, by.frame, by.time};
@@ -232,7 +241,11 @@ void MpaFraming::judge_early_octets(Half& at) {
   broken(framing::early_octets, place,
          fmt::format("{} octets after the private data, and they are no FPDU", early.size()),
          "PD_Length as long as the private data, and nothing after it before the peer's frame",
-         Certainty::certain);
+         certainty);
+  if (certainty == Certainty::likely) {  // they may be FPDUs that do not fit, too
+    at.follows_hole = true;
+    listener_->hole(at.direction, place);
+  }
   at.origin = at.store.end();
   at.known.origin = at.origin;
   at.store = {};
@@ -257,8 +270,11 @@ bool MpaFraming::skip_startup_crc(Half& at, const Chunk& chunk) {
 void MpaFraming::set_aside(Half& at, const Chunk& chunk) {
   append(at, chunk);
   if (chunk.octets.size() < chunk.length) {
+    const SegmentFacts& by = chunk.segment;
     at.store = {};
     at.follows_hole = true;
+    listener_->hole(at.direction,
+                    {at.direction, chunk.offset, chunk.length, by.frame, by.frame, by.time});
   }
   if (at.store.octets.size() > most_set_aside) settle_without_peer(at);
 }
@@ -270,6 +286,7 @@ void MpaFraming::settle_without_peer(Half& at) {
   if (at.startup->flags.crc()) at.known.crc = other.known.crc = true;
   at.certainty = Certainty::likely;
   at.phase = Phase::searching;
+  listener_->hole(at.direction, {.direction = at.direction, .offset = at.origin});
   note(NoteKind::startup_not_seen,
        {other.direction, 0, 0, at.store.pieces.empty() ? 0 : at.store.pieces.front().segment.frame,
         0, 0},

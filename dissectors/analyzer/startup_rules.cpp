@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <utility>
 
 #include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/flag_list.hpp"
@@ -139,12 +140,11 @@ void StartupRules::check_reply() {
     findings_.raise(statement, reply_->place, Certainty::certain, reply_->text,
                     std::move(admissible));
   };
-  if (early_initiator_ && early_initiator_->place.first_frame < reply_->place.last_frame)
-    findings_.raise(check::fpdu_before_reply, early_initiator_->place,
-                    by_order(early_initiator_->certainty), early_initiator_->text,
-                    fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
-  else if (early_initiator_)
+  if (early_initiator_) {
     findings_.judged(early_initiator_->place.direction, check::fpdu_before_reply);
+    if (const auto certainty = sent_before(*early_initiator_, reply_->place))
+      raise_before_reply(*early_initiator_, *certainty);
+  }
   early_initiator_.reset();
   const bool asked = request_->flags.enhanced() && request_->revision >= 2;
   const bool answered = reply_->flags.enhanced() && reply_->revision >= 2;
@@ -225,62 +225,95 @@ void StartupRules::fpdu(const Incoming& incoming) {
 void StartupRules::unreadable(const FpduSeen& fpdu) {
   const Role sender = role(fpdu.place.direction);
   const bool first = !sent_[index_of(fpdu.place.direction)];
-  if (sender != Role::unknown && (first || early_responder_)) check_turn(fpdu, sender);
+  const bool answers_early = early_responder_ && sender == Role::initiator;
+  if (sender != Role::unknown && (first || answers_early)) check_turn(fpdu, sender);
   sent_[index_of(fpdu.place.direction)] = true;
 }
 
-/// RFC 5044 section 7.1.2. A capture may bring the directions in another order than the wire, so an
-/// FPDU that comes too early is held until the other side has shown what it had sent by then.
+StartupRules::First StartupRules::first_of(const FpduSeen& fpdu) {
+  return {.place = fpdu.place,
+          .certainty = fpdu.certainty,
+          .text = describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length),
+          .received = fpdu.received};
+}
+
+/// How sure it is that the FPDU was sent before `other` had come from the other end; nothing if it had
+/// come. A capture of several queues or taps may bring the directions in another order than the wire:
+/// what had come is what the FPDU's segment acknowledges.
+std::optional<Certainty> StartupRules::sent_before(const First& fpdu, const Place& other) const {
+  const bool by_frames = fpdu.place.first_frame < other.last_frame;
+  const bool known = order_ == Order::as_it_happened || fpdu.received;
+  const bool before = fpdu.received ? *fpdu.received < other.offset + other.length : by_frames;
+  if (!before) return std::nullopt;
+  return known ? fpdu.certainty : Certainty::likely;
+}
+
+void StartupRules::raise_before_reply(const First& fpdu, Certainty certainty) {
+  findings_.raise(check::fpdu_before_reply, fpdu.place, certainty, fpdu.text,
+                  reply_
+                      ? fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame)
+                      : "no FPDU before the Reply");
+}
+
+/// RFC 5044 section 7.1.2. An FPDU that comes too early is held until the other side has shown what it
+/// had sent by then.
 void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
-  const bool before_reply =
-      sender == Role::initiator && reply_ && fpdu.place.first_frame < reply_->place.last_frame;
+  const bool initiator = sender == Role::initiator;
+  const First first = first_of(fpdu);
+  const auto before_reply = initiator && reply_ ? sent_before(first, reply_->place) : std::nullopt;
   if (negotiated_.rejected && !reject_reported_ && !before_reply) {
     reject_reported_ = true;
-    findings_.raise(
-        sender == Role::initiator ? check::initiator_after_reject : check::responder_after_reject,
-        fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length),
-        "no FPDU after a rejecting Reply");
+    const bool known = !initiator || order_ == Order::as_it_happened || fpdu.received;
+    findings_.raise(initiator ? check::initiator_after_reject : check::responder_after_reject,
+                    fpdu.place, known ? fpdu.certainty : Certainty::likely, first.text,
+                    "no FPDU after a rejecting Reply");
     return;
   }
-  if (sender == Role::initiator) {
+  if (initiator) {
     if (reply_ && !holes_[index_of(fpdu.place.direction)])
       findings_.judged(fpdu.place.direction, check::fpdu_before_reply);
     if (early_responder_) confirm_early_responder(&fpdu);
     if (sent_[index_of(fpdu.place.direction)]) return;
-    First first{fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length)};
     if (!reply_)
-      early_initiator_ = std::move(first);
+      early_initiator_ = first;
     else if (before_reply)
-      findings_.raise(check::fpdu_before_reply, first.place, by_order(first.certainty), first.text,
-                      fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+      raise_before_reply(first, *before_reply);
     return;
   }
-  const std::size_t initiator = index_of(opposite(fpdu.place.direction));
-  if (complete() && !holes_[initiator])
-    findings_.judged(fpdu.place.direction, check::responder_first);
-  if (complete() && !sent_[initiator] && !holes_[initiator] && !early_responder_)
-    early_responder_ =
-        First{fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length)};
+  const std::size_t other = index_of(opposite(fpdu.place.direction));
+  if (complete() && !holes_[other]) findings_.judged(fpdu.place.direction, check::responder_first);
+  if (complete() && !sent_[other] && !holes_[other] && !early_responder_) early_responder_ = first;
   if (order_ == Order::as_it_happened) confirm_early_responder(nullptr);
 }
 
+/// `by_initiator`: the Initiator's first FPDU; none if it has sent none that was seen.
 void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
   if (!early_responder_) return;
-  const bool lawful = by_initiator != nullptr &&
-                      by_initiator->place.last_frame <= early_responder_->place.first_frame;
-  if (!lawful)
-    findings_.raise(check::responder_first, early_responder_->place,
-                    by_order(early_responder_->certainty), early_responder_->text,
+  const First early = *std::exchange(early_responder_, std::nullopt);
+  const Place& request = request_->place;
+  std::optional<Certainty> certainty;
+  if (by_initiator != nullptr)
+    certainty = sent_before(early, by_initiator->place);
+  else if (early.received && *early.received <= request.offset + request.length)
+    certainty = early.certainty;
+  else if (!early.received)
+    certainty = order_ == Order::as_it_happened ? early.certainty : Certainty::likely;
+  if (certainty)
+    findings_.raise(check::responder_first, early.place, *certainty, early.text,
                     "no FPDU before the Initiator's first one");
-  early_responder_.reset();
 }
 
 void StartupRules::hole(Direction direction) {
   holes_[index_of(direction)] = true;
-  // Whatever stood in the hole may have been the Initiator's first FPDU.
-  if (early_responder_ && opposite(direction) == early_responder_->place.direction)
-    early_responder_.reset();
-  if (early_initiator_ && opposite(direction) == early_initiator_->place.direction)
+  // Whatever stood in the hole may have been the Initiator's first FPDU, or the Reply.
+  if (early_responder_ && opposite(direction) == early_responder_->place.direction) {
+    if (early_responder_->received)
+      confirm_early_responder(nullptr);
+    else
+      early_responder_.reset();
+  }
+  if (early_initiator_ && opposite(direction) == early_initiator_->place.direction &&
+      !early_initiator_->received)
     early_initiator_.reset();
 }
 
@@ -293,14 +326,9 @@ void StartupRules::finish() {
       findings_.judged(reply_->place.direction, check::responder_after_reject);
   }
   confirm_early_responder(nullptr);
-  // Whoever takes part knows that no Reply was sent; of a capture it may be missing, unless the other
-  // direction is known to have carried nothing.
-  const bool no_reply =
-      early_initiator_ && (order_ == Order::as_it_happened ||
-                           silent_[index_of(opposite(early_initiator_->place.direction))]);
-  if (no_reply)
-    findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
-                    early_initiator_->text, "no FPDU before the Reply");
+  // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
+  if (early_initiator_ && (order_ == Order::as_it_happened || early_initiator_->received == 0))
+    raise_before_reply(*early_initiator_, early_initiator_->certainty);
   early_initiator_.reset();
 }
 

@@ -20,8 +20,6 @@ class StartupRules {
   /// An FPDU of which nothing but its place is known.
   void unreadable(const FpduSeen& fpdu);
   void hole(Direction direction);
-  /// The direction was seen from its SYN on, and carried nothing.
-  void silent(Direction direction) { silent_[index_of(direction)] = true; }
   void finish();
 
   /// A Read Request made it `outstanding` Reads of this sender at once.
@@ -47,6 +45,7 @@ class StartupRules {
     Place place;
     Certainty certainty = Certainty::certain;
     std::string text;
+    std::optional<std::uint64_t> received;  ///< see FpduSeen
   };
 
   void check_frame(const MpaFrameSeen& seen);
@@ -55,11 +54,9 @@ class StartupRules {
   void check_reply_values(const Values& request, const Values& reply);
   void settle();
   [[nodiscard]] Role role(Direction direction) const;
-  /// Of a finding that rests on which of the two directions came first: a capture of several queues or
-  /// taps may bring them in another order than the wire.
-  [[nodiscard]] Certainty by_order(Certainty certainty) const {
-    return order_ == Order::as_it_happened ? certainty : Certainty::likely;
-  }
+  [[nodiscard]] static First first_of(const FpduSeen& fpdu);
+  [[nodiscard]] std::optional<Certainty> sent_before(const First& fpdu, const Place& other) const;
+  void raise_before_reply(const First& fpdu, Certainty certainty);
   void check_turn(const FpduSeen& fpdu, Role role);
   void check_first(const Incoming& incoming);
   void check_rtr(const Incoming& incoming);
@@ -71,7 +68,7 @@ class StartupRules {
   Order order_;
   Negotiated negotiated_;
   std::optional<Frame> request_, reply_;
-  std::array<bool, 2> holes_{}, sent_{}, silent_{};
+  std::array<bool, 2> holes_{}, sent_{};
   bool reject_reported_ = false;
   std::optional<First> early_initiator_, early_responder_;
   std::uint64_t rtr_offset_ = ~std::uint64_t{0};  ///< of the Read Request that was the RTR

@@ -64,10 +64,6 @@ void StreamJudge::ended(Direction direction, Ending ending, const Place& place) 
   shared_.sink.ended(connection_, direction, ending, place);
 }
 
-void StreamJudge::silent(Direction direction) {
-  if (tracker_) tracker_->silent(direction);
-}
-
 void StreamJudge::close() {
   if (tracker_) tracker_->finish();
   if (framing_.is_iwarp()) {

@@ -85,8 +85,6 @@ class StreamJudge final : private FramingListener, private Reporter {
   void finish(Direction direction, Rest rest);
   /// The direction has ended; finish() has been called.
   void ended(Direction direction, Ending ending, const Place& place);
-  /// The direction was seen from its SYN on to its end, and carried nothing.
-  void silent(Direction direction);
   /// Says what is left to say. Nothing is taken any more.
   void close();
 

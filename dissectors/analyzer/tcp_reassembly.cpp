@@ -41,7 +41,10 @@ std::int64_t TcpReassembly::offset_of(std::uint32_t number) const {
 
 bool TcpReassembly::start(const capture::Segment& segment) {
   if (started_) return true;
-  if (!segment.syn && segment.payload_length == 0) return false;
+  if (!segment.syn && segment.payload_length == 0) {
+    announced_ = segment.sequence;
+    return false;
+  }
   started_ = true;
   from_syn_ = segment.syn;
   origin_ = segment.syn ? segment.sequence + 1 : segment.sequence;
@@ -49,7 +52,7 @@ bool TcpReassembly::start(const capture::Segment& segment) {
 }
 
 void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
-                        StreamReceiver& receiver) {
+                        StreamReceiver& receiver, std::optional<std::uint64_t> received) {
   settle(time, receiver);
   if (segment.rst) {
     receiver.ended(Ending::reset, next_, {next_, next_, frame, time});
@@ -63,7 +66,7 @@ void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, st
   if (begin < 0) return;  // before the first octet seen: a late one, or a keep-alive
   const auto first = static_cast<std::uint64_t>(begin);
   const std::uint64_t end = first + segment.payload_length;
-  const SegmentFacts facts{first, end, frame, time};
+  const SegmentFacts facts{first, end, frame, time, received};
   if (segment.fin && !fin_) {
     fin_ = end;
     fin_segment_ = facts;
@@ -156,11 +159,23 @@ void TcpReassembly::give_up_until(std::uint64_t offset, bool for_want_of_room,
 }
 
 bool TcpReassembly::lacks(std::uint32_t number) const {
-  if (!started_) return false;
-  std::int64_t missing = offset_of(number) - static_cast<std::int64_t>(next_);
+  if (!started_ && !announced_) return false;
+  std::int64_t missing = started_ ? offset_of(number) - static_cast<std::int64_t>(next_)
+                                  : static_cast<std::int32_t>(number - *announced_);
   // A FIN takes a number, too, and need not have been captured.
   if (waiting_.empty()) --missing;
   return missing > 0 && static_cast<std::uint64_t>(missing) <= largest_window;
+}
+
+bool TcpReassembly::continued_by(const capture::Segment& segment) const {
+  const std::uint32_t next = started_ ? static_cast<std::uint32_t>(origin_ + next_)
+                                      : announced_.value_or(segment.sequence);
+  return next - segment.sequence < segment.payload_length;
+}
+
+std::optional<std::uint64_t> TcpReassembly::from_syn_to(std::uint32_t number) const {
+  if (!from_syn_) return std::nullopt;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(number), 0));
 }
 
 void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,

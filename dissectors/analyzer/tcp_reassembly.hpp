@@ -19,6 +19,9 @@ struct SegmentFacts {
   std::uint64_t begin = 0, end = 0;  ///< offsets in the stream of its payload, as on the wire
   std::uint32_t frame = 0;
   std::uint64_t time = 0;  ///< nanoseconds since 1970
+  /// Octets of the other direction that its sender had received by then, from the SYN on: what the
+  /// capture brought earlier than this segment need not be among them. Nothing where that is not known.
+  std::optional<std::uint64_t> received = std::nullopt;
 };
 
 /// Octets that continue the stream where the last ones ended.
@@ -58,8 +61,9 @@ class TcpReassembly {
  public:
   explicit TcpReassembly(std::size_t limit) : limit_(limit) {}
 
+  /// `received`: see SegmentFacts.
   void add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
-           StreamReceiver& receiver);
+           StreamReceiver& receiver, std::optional<std::uint64_t> received = std::nullopt);
   /// The other direction acknowledged all before this number: what is missing of it was lost by the
   /// capture only, unless it comes within `capture_disorder`. A time of 0 is not known, and nothing is
   /// waited for then.
@@ -67,6 +71,10 @@ class TcpReassembly {
                     StreamReceiver& receiver);
   /// Octets before this number, which is an acknowledgement, have not come yet.
   [[nodiscard]] bool lacks(std::uint32_t number) const;
+  /// The segment carries the octet after the last one handed on.
+  [[nodiscard]] bool continued_by(const capture::Segment& segment) const;
+  /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
+  [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;
   /// By this time, what was acknowledged and is still missing has been lost by the capture.
   void settle(std::uint64_t time, StreamReceiver& receiver);
   /// Nothing that the receiver takes lies further than this after the last octet handed on.
@@ -123,7 +131,8 @@ class TcpReassembly {
   std::uint64_t reach_ = largest_window;
   bool started_ = false, from_syn_ = false, fin_reported_ = false;
   std::uint32_t origin_ = 0;
-  std::uint64_t next_ = 0;  ///< offset after the last octet handed on
+  std::optional<std::uint32_t> announced_;  ///< next number of a stream not started, by a bare ACK
+  std::uint64_t next_ = 0;                  ///< offset after the last octet handed on
   std::optional<std::uint64_t> fin_;
   SegmentFacts fin_segment_;
   Waiting waiting_;

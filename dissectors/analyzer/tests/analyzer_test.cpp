@@ -101,15 +101,33 @@ BOOST_AUTO_TEST_CASE(what_was_answered_is_judged_before_the_answer) {
   BOOST_TEST(late.link.record.noted(NoteKind::octets_missing) == 1U);
 }
 
-BOOST_AUTO_TEST_CASE(ends_that_wait_for_each_other_wait_no_longer) {
-  Merged merged;  // the answer waits for the question, which the capture has lost
+BOOST_AUTO_TEST_CASE(an_answer_waits_for_its_question_though_it_was_answered_itself) {
+  Merged merged;
   capture::Segment next = merged.link.blank(to_server);
   next.ack = true;
   next.sequence += static_cast<std::uint32_t>(merged.pair.client.octets.size());
   next.acknowledgement = merged.link.blank(to_client).sequence +
                          static_cast<std::uint32_t>(merged.pair.server.octets.size());
   merged.link.pass(next);
-  BOOST_TEST((merged.order() == std::vector{to_client}));
+  BOOST_TEST(merged.order().empty());
+  merged.question();
+  BOOST_TEST((merged.order() == std::vector{to_server, to_client}));
+  BOOST_TEST(merged.link.record.notes.empty());
+}
+
+BOOST_AUTO_TEST_CASE(ends_that_wait_for_each_other_wait_no_longer) {
+  Merged
+      merged;  // the answer waits for the question, of which the capture has the retransmission only
+  capture::Segment again = merged.link.blank(to_server);
+  again.ack = true;
+  again.sequence += static_cast<std::uint32_t>(merged.pair.client.origin);
+  again.acknowledgement = merged.link.blank(to_client).sequence +
+                          static_cast<std::uint32_t>(merged.pair.server.octets.size());
+  again.payload = wire::Bytes(merged.pair.client.octets).subspan(merged.pair.client.origin);
+  again.payload_length = again.payload.size();
+  merged.link.pass(again);
+  BOOST_TEST((merged.order() == std::vector{to_server, to_client}));
+  BOOST_TEST(merged.link.record.notes.empty());
 }
 
 BOOST_AUTO_TEST_CASE(idle_connections_age_out) {

@@ -164,6 +164,7 @@ void Conversation::send(Direction direction, const Octets& sent, Crc crc) {
   fpdu.ulpdu = sent;
   fpdu.crc = crc;
   fpdu.certainty = certainty_;
+  fpdu.received = received_;
   if (const auto segment = wire::parse_segment(sent)) fpdu.segment = *segment;
   tracker_.fpdu(fpdu);
 }
@@ -174,6 +175,7 @@ void Conversation::send_cut(Direction direction, const Octets& sent, std::uint16
   fpdu.ulpdu_length = length;
   fpdu.ulpdu = sent;
   fpdu.certainty = certainty_;
+  fpdu.received = received_;
   if (const auto segment = wire::parse_segment(sent)) fpdu.segment = *segment;
   tracker_.fpdu(fpdu);
 }

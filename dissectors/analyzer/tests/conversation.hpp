@@ -86,8 +86,8 @@ class Conversation final : public Reporter {
   /// The direction ends within an FPDU.
   void end_within_fpdu(Direction direction) { tracker_.unseen_segment(direction); }
   void reset(Direction direction);
-  /// The direction was seen whole, and carried nothing.
-  void silent(Direction direction) { tracker_.silent(direction); }
+  /// The ends of what is sent next had received so many octets of the other direction.
+  void knowing(std::optional<std::uint64_t> octets) { received_ = octets; }
   /// The next events come from frames before those that came last.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }
   void finish() { tracker_.finish(); }
@@ -120,6 +120,7 @@ class Conversation final : public Reporter {
   std::uint32_t frame_ = 0;
   std::array<std::uint64_t, 2> offset_{};
   Certainty certainty_ = Certainty::likely;
+  std::optional<std::uint64_t> received_;
 };
 
 }  // namespace dissectors::analyzer::tests

@@ -2,12 +2,15 @@
 // A property: whatever a capture loses, repeats, cuts, damages or brings in another order, the analyzer
 // is certain of nothing that the whole capture does not show.
 //
-//   dissectors_perturbed_captures_test -- 10000     with so many seeds for each capture of the corpus
+//   dissectors_perturbed_captures_test -- 10000          so many seeds for each capture of the corpus
+//   dissectors_perturbed_captures_test -- 1 SEED FOLDER  this one; captures that fail go to FOLDER
 #define BOOST_TEST_MODULE perturbed_captures
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <map>
 #include <random>
 #include <set>
@@ -15,18 +18,15 @@
 #include <vector>
 
 #include "dissectors/analyzer/analyzer.hpp"
+#include "dissectors/analyzer/tests/perturbation.hpp"
 #include "dissectors/capture/capture_reader.hpp"
+#include "dissectors/capture/pcap_file.hpp"
 
 namespace dissectors::analyzer::tests {
 
 namespace {
 
 using capture::Frame;
-
-struct Capture {
-  capture::LinkType link{};
-  std::vector<Frame> frames;
-};
 
 Capture read(const std::filesystem::path& file) {
   auto reader = capture::CaptureReader::open(file.string());
@@ -77,88 +77,6 @@ CertainFindings judge(const Capture& capture) {
   return sink;
 }
 
-/// One capture made worse in a way that its seed names.
-class Perturbation {
- public:
-  explicit Perturbation(std::uint64_t seed) : chance_(seed) {}
-
-  Capture of(Capture capture) {
-    if (one_in(3)) lose(capture, std::vector{0.005, 0.02, 0.1}[below(3)]);
-    if (one_in(3)) repeat(capture);
-    if (one_in(3)) merge_taps(capture);
-    if (one_in(4)) exchange(capture);
-    if (one_in(4)) capture.frames.erase(capture.frames.begin(), at(capture, below(30)));
-    if (one_in(6))
-      capture.frames.erase(at(capture, capture.frames.size() - below(30)), capture.frames.end());
-    // Of a frame that the capture cut nobody can tell that it was damaged.
-    if (one_in(3))
-      damage(capture);
-    else if (one_in(5))
-      cut(capture, 54 + below(1500));
-    return capture;
-  }
-
- private:
-  static constexpr std::uint64_t microsecond = 1000;
-
-  std::size_t below(std::size_t end) {
-    return std::uniform_int_distribution<std::size_t>(0, end - 1)(chance_);
-  }
-  bool one_in(std::size_t times) { return below(times) == 0; }
-  bool by(double probability) { return std::bernoulli_distribution(probability)(chance_); }
-  static std::vector<Frame>::iterator at(Capture& capture, std::size_t index) {
-    return capture.frames.begin() +
-           static_cast<std::ptrdiff_t>(std::min(index, capture.frames.size()));
-  }
-
-  void lose(Capture& capture, double probability) {
-    std::erase_if(capture.frames, [&](const Frame&) { return by(probability); });
-  }
-  void repeat(Capture& capture) {
-    for (std::size_t index = 0; index < capture.frames.size(); ++index)
-      if (by(0.03)) {
-        const Frame again = capture.frames[index];
-        capture.frames.insert(at(capture, index + 1 + below(20)), again);
-      }
-  }
-  /// Damaged on its way, and sent once more. Of a direction whose first segment has a wrong checksum
-  /// nobody knows whether its host leaves checksums to its adapter.
-  void damage(Capture& capture) {
-    std::set<capture::Flow> begun;
-    for (std::size_t index = 0; index < capture.frames.size(); ++index) {
-      const auto segment = capture::parse_segment(capture.link, capture.frames[index].octets);
-      if (!segment || begun.insert(segment->flow).second || segment->payload.empty() || !by(0.02) ||
-          capture::check_checksum(*segment) != capture::Checksum::right)
-        continue;
-      const Frame whole = capture.frames[index];
-      auto& octets = capture.frames[index].octets;
-      const auto begin = static_cast<std::size_t>(segment->payload.data() - octets.data());
-      octets[begin + below(segment->payload.size())] ^= static_cast<std::byte>(1U << below(8));
-      capture.frames.insert(at(capture, index + 1 + below(10)), whole);
-    }
-  }
-  /// Of two taps one is late, by less than the analyzer waits.
-  void merge_taps(Capture& capture) {
-    const std::uint64_t late = (1 + below(2000)) * microsecond;
-    const bool first = one_in(2);
-    for (Frame& frame : capture.frames) {
-      const auto segment = capture::parse_segment(capture.link, frame.octets);
-      if (segment && (segment->flow.from < segment->flow.to) == first) frame.time += late;
-    }
-    std::ranges::stable_sort(capture.frames, {}, &Frame::time);
-  }
-  void exchange(Capture& capture) {
-    for (std::size_t index = 1; index < capture.frames.size(); ++index)
-      if (by(0.05)) std::swap(capture.frames[index - 1], capture.frames[index]);
-  }
-  static void cut(Capture& capture, std::size_t snapshot) {
-    for (Frame& frame : capture.frames)
-      if (frame.octets.size() > snapshot) frame.octets.resize(snapshot);
-  }
-
-  std::mt19937_64 chance_;
-};
-
 std::vector<std::filesystem::path> corpus() {
   std::vector<std::filesystem::path> files;
   for (const char* folder : {"samples", "siw"})
@@ -169,9 +87,29 @@ std::vector<std::filesystem::path> corpus() {
   return files;
 }
 
-std::uint64_t seeds_asked_for() {
+struct Seeds {
+  std::vector<std::uint64_t> all;
+  std::filesystem::path folder;  ///< for captures that fail; empty: they are not kept
+};
+
+/// Without arguments: a few that are always the same, and one that is not.
+Seeds seeds_asked_for() {
   const auto& suite = boost::unit_test::framework::master_test_suite();
-  return suite.argc > 1 ? std::stoull(suite.argv[1]) : 15;
+  const std::uint64_t count = suite.argc > 1 ? std::stoull(suite.argv[1]) : 200;
+  const std::uint64_t first = suite.argc > 2 ? std::stoull(suite.argv[2]) : 1;
+  Seeds seeds;
+  for (std::uint64_t seed = first; seed < first + count; ++seed) seeds.all.push_back(seed);
+  if (suite.argc > 3) seeds.folder = suite.argv[3];
+  if (suite.argc > 1) return seeds;
+  seeds.all.push_back(std::random_device()());
+  std::cout << "fresh seed " << seeds.all.back() << "; again: -- 1 " << seeds.all.back() << "\n";
+  return seeds;
+}
+
+void keep(const Capture& capture, const std::filesystem::path& file) {
+  const auto octets = capture::pcap_file(capture.link, capture.frames);
+  std::ofstream(file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(octets.data()), std::ssize(octets));
 }
 
 }  // namespace
@@ -179,15 +117,23 @@ std::uint64_t seeds_asked_for() {
 BOOST_AUTO_TEST_CASE(what_is_certain_stays_within_what_the_whole_capture_shows) {
   const auto files = corpus();
   BOOST_TEST(files.size() > 30U);
+  const Seeds seeds = seeds_asked_for();
   std::size_t certain = 0;
   for (const auto& file : files) {
     const Capture whole = read(file);
     const CertainFindings expected = judge(whole);
-    for (std::uint64_t seed = 1; seed <= seeds_asked_for(); ++seed) {
-      const CertainFindings found = judge(Perturbation(seed).of(whole));
+    for (const std::uint64_t seed : seeds.all) {
+      Perturbation perturbation(seed);
+      const Capture perturbed = perturbation.of(whole);
+      const CertainFindings found = judge(perturbed);
       certain += found.all.size();
       const std::string beyond = found.beyond(expected);
-      BOOST_TEST(beyond.empty(), file.filename() << ", seed " << seed << ":\n" << beyond);
+      BOOST_TEST(beyond.empty(), file.filename()
+                                     << ", seed " << seed << " (" << perturbation.steps() << "):\n"
+                                     << beyond);
+      if (!beyond.empty() && !seeds.folder.empty())
+        keep(perturbed,
+             seeds.folder / (file.stem().stem().string() + "." + std::to_string(seed) + ".pcap"));
     }
   }
   BOOST_TEST(certain > 0U);

@@ -83,9 +83,9 @@ const std::vector<Bad> startup{
     {"mpa.startup.no-fpdu-before-both-frames",
      [](Conversation& it) {
        it.request(c);
+       it.knowing(0);
        it.send(initiator, ulpdu(Untagged{}));
        it.reset(initiator);
-       it.silent(responder);
      }},
     {"mpa.enhanced.error-codes-five-six-seven",
      [](Conversation& it) {
