@@ -131,7 +131,7 @@ class MpaFraming final : private RuleReporter {
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;
-    std::uint64_t origin = 0;       ///< offset of position 0 of Full Operation, or of a Marker
+    std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
     bool no_crc_field = false;          ///< its sender leaves the field out
