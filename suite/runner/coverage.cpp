@@ -75,20 +75,25 @@ ChecksByRule checks_of(const SuiteParts& parts, const Evaluated& evaluated) {
   for (const cases::Case& one : parts.table) {
     for (const std::string_view rule : one.rules) checks[rule].aims.push_back(&one);
   }
+  const auto add_deviations = [&](RuleChecks& found, const std::string& id,
+                                  const std::string& rule) {
+    const auto failed = evaluated.seen_to_fail.find(id);
+    if (failed == evaluated.seen_to_fail.end()) return;
+    if (const auto by = failed->second.find(rule); by != failed->second.end())
+      found.seen_to_fail_by.insert(by->second.begin(), by->second.end());
+  };
   for (const auto& [id, ids] : evaluated.in_frames)
     for (const std::string& rule : ids)
-      if (RuleChecks* found = of(rule)) ++found->in_frames;
-  for (const auto& [id, ids] : evaluated.judged) {
-    const auto failed = evaluated.seen_to_fail.find(id);
-    for (const std::string& rule : ids) {
-      RuleChecks* found = of(rule);
-      if (found == nullptr) continue;
-      found->judged_by.push_back(id);
-      if (failed == evaluated.seen_to_fail.end()) continue;
-      if (const auto by = failed->second.find(rule); by != failed->second.end())
-        found->seen_to_fail_by.insert(by->second.begin(), by->second.end());
-    }
-  }
+      if (RuleChecks* found = of(rule)) {
+        ++found->in_frames;
+        add_deviations(*found, id, rule);
+      }
+  for (const auto& [id, ids] : evaluated.judged)
+    for (const std::string& rule : ids)
+      if (RuleChecks* found = of(rule)) {
+        found->judged_by.push_back(id);
+        add_deviations(*found, id, rule);
+      }
   for (const auto& info : rnic::deviants::deviations())
     checks[info.rule].deviations.push_back(&info);
   for (const auto& also : rnic::deviants::also_breaks())

@@ -39,6 +39,10 @@ void expect_sync_refusals(DatBody& body, Sync sync) {
   refused("a context of no region", unknown);
 }
 
+void expect_refusal_of_no_segments(DatBody& body, Sync sync) {
+  body.expect(CALL(sync, body.ia().get(), nullptr, 1), returns(DAT_INVALID_PARAMETER));
+}
+
 }  // namespace
 
 DAT_CASE(segments_are_synchronized_for_reads, calls(dat_lmr_sync_rdma_read),
@@ -49,6 +53,11 @@ DAT_CASE(segments_are_synchronized_for_reads, calls(dat_lmr_sync_rdma_read),
 DAT_CASE(segments_outside_regions_are_not_synchronized_for_reads, calls(dat_lmr_sync_rdma_read),
          rules("dat.lmr-sync-rdma-read.invalid-parameter")) {
   expect_sync_refusals(*this, dat_lmr_sync_rdma_read);
+}
+
+DAT_CASE(segments_that_are_not_there_are_not_synchronized_for_reads, calls(dat_lmr_sync_rdma_read),
+         rules("dat.lmr-sync-rdma-read.invalid-parameter"), with_hostile_handles) {
+  expect_refusal_of_no_segments(*this, dat_lmr_sync_rdma_read);
 }
 
 DAT_CASE(synchronization_for_reads_with_an_invalid_ia_is_refused, calls(dat_lmr_sync_rdma_read),
@@ -69,6 +78,12 @@ DAT_CASE(segments_are_synchronized_for_writes, calls(dat_lmr_sync_rdma_write),
 DAT_CASE(segments_outside_regions_are_not_synchronized_for_writes, calls(dat_lmr_sync_rdma_write),
          rules("dat.lmr-sync-rdma-write.invalid-parameter")) {
   expect_sync_refusals(*this, dat_lmr_sync_rdma_write);
+}
+
+DAT_CASE(segments_that_are_not_there_are_not_synchronized_for_writes,
+         calls(dat_lmr_sync_rdma_write), rules("dat.lmr-sync-rdma-write.invalid-parameter"),
+         with_hostile_handles) {
+  expect_refusal_of_no_segments(*this, dat_lmr_sync_rdma_write);
 }
 
 DAT_CASE(synchronization_for_writes_with_an_invalid_ia_is_refused, calls(dat_lmr_sync_rdma_write),

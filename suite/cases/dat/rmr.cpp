@@ -79,6 +79,16 @@ DAT_CASE(window_for_an_endpoint_in_a_freed_zone_is_refused, calls(dat_rmr_create
   expect(CALL(DAT_RMR_CREATE_FOR_EP, pz, &rmr), returns(DAT_INVALID_HANDLE));
 }
 
+DAT_CASE(window_for_an_endpoint_in_another_kind_is_refused, calls(dat_rmr_create_for_ep),
+         rules("dat.rmr-create-for-ep.invalid-handle"), with_hostile_handles) {
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_PZ))
+    row(name, [&] {
+      DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+      expect(CALL(DAT_RMR_CREATE_FOR_EP, handle, &rmr), returns(DAT_INVALID_HANDLE));
+    });
+}
+
 DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_rmr_query),
          rules("dat.rmr-query.invalid-parameter")) {
   const Pz pz = ia().pz();

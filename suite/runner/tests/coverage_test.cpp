@@ -52,6 +52,9 @@ BOOST_AUTO_TEST_CASE(frames_judge_for_themselves) {
   evaluated.in_frames["a.b.c"].insert(std::string(rule));
   BOOST_TEST(checks(evaluated).is_credited());
   BOOST_TEST(how_judged(*rules::find(rule), checks(evaluated)) == "by frames");
+  BOOST_TEST(checks(evaluated).seen_to_fail_by.empty());
+  evaluated.seen_to_fail["a.b.c"][std::string(rule)] = {"some_deviation"};
+  BOOST_TEST(checks(evaluated).seen_to_fail_by.contains("some_deviation"));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_is_read_by_what_it_has_evaluated) {
