@@ -93,8 +93,9 @@ bool render_matrix(const fs::path& folder) {
   return made.has_value();
 }
 
+/// `out`: the folder in the words of the command line.
 ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& journal,
-                  bool complete) {
+                  const fs::path& out, bool complete) {
   const Document made = document(event, cells, journal, complete);
   if (auto written = journal.end(made); !written)
     return complain(ExitCode::harness, written.error());
@@ -111,7 +112,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& j
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : suite::results::document_name;
-  base::say(stdout, "results: {}\n", (journal.folder() / best).string());
+  base::say(stdout, "results: {}\n", (out / best).string());
   return suite::jobs::exit_code({.harness = !complete || !rendered,
                                  .new_failure = !counted.news.empty(),
                                  .stale = !counted.stale.empty()});
@@ -240,7 +241,7 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
     if (!done) return complain(ExitCode::harness, done.error());
     complete = *done;
   }
-  return conclude(event, chosen, *journal, complete);
+  return conclude(event, chosen, *journal, options.out, complete);
 }
 
 namespace {

@@ -25,6 +25,14 @@ std::unexpected<Problem> cannot(std::string_view what, const fs::path& path, int
       fmt::format("cannot {} {}: {}", what, path.string(), std::generic_category().message(code)));
 }
 
+std::unexpected<Problem> in_use(const fs::path& path) {
+  return std::unexpected(fmt::format("another run is writing to {}", path.string()));
+}
+
+bool is_locked_by_another(int fd) {
+  return ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace
 
 RunFolder::RunFolder(fs::path path, fs::path topmost)
@@ -55,9 +63,7 @@ Result<RunFolder> RunFolder::open(const fs::path& given) {
   if (error) return cannot("create folder", path, error.value());
   folder.lock_ = base::FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.lock_) return cannot("open folder", path, errno);
-  if (::flock(folder.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(fmt::format("another run is writing to {}", path.string()));
-  }
+  if (is_locked_by_another(folder.lock_.get())) return in_use(path);
   if (::access(path.c_str(), W_OK | X_OK) != 0) return cannot("write into folder", path, errno);
   return folder;
 }
@@ -72,6 +78,7 @@ Result<void> RunFolder::begin(const Json& line) {
   base::FileDescriptor file(
       ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
   if (!file) return cannot("create", temporary, errno);
+  if (is_locked_by_another(file.get())) return in_use(path_);
   journal_ = base::LineFile(std::move(file), 0);
   Result<void> written = append(line);
   if (written) written = sync();
@@ -88,6 +95,7 @@ Result<void> RunFolder::begin(const Json& line) {
 Result<void> RunFolder::go_on(std::uint64_t whole) {
   base::FileDescriptor file(::open(journal().c_str(), O_WRONLY | O_CLOEXEC));
   if (!file) return cannot("open", journal(), errno);
+  if (is_locked_by_another(file.get())) return in_use(path_);
   journal_ = base::LineFile(std::move(file), whole);
   if (const int fault = journal_.begin(); fault != 0) return cannot("write", journal(), fault);
   std::error_code error;

@@ -60,7 +60,8 @@ class RunFolder {
   std::filesystem::path path_;
   /// The topmost folder that this object created, to be removed again while it is empty; or empty.
   std::filesystem::path created_;
-  /// The folder itself, held with flock.
+  /// The folder itself, held with flock. Where a file system locks files alone, such as NFS, the
+  /// journal is held.
   base::FileDescriptor lock_;
   base::LineFile journal_;
 };
