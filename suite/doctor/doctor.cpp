@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, their unpacked trees, archives
+constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, unpacked trees, archives
 constexpr int ordinary_mtu = 1500;
 
 /// Collects the findings of the checks.

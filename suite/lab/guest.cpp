@@ -313,7 +313,7 @@ std::expected<std::uint64_t, std::string> Guest::send_order(std::string_view ord
   return number;
 }
 
-// A machine that ends hangs up first: what its console still says is to be read before it is
+// A machine that ends closes the channel first: the rest of its console output is read before it is
 // judged.
 std::string Guest::why_hung_up() {
   running_->machine.wait(1000ms);
