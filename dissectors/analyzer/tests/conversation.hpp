@@ -60,7 +60,7 @@ struct Read {
 [[nodiscard]] Octets atomic_request(std::uint32_t msn, const wire::AtomicRequestHeader& header);
 [[nodiscard]] Octets atomic_response(std::uint32_t msn, std::uint32_t identifier);
 [[nodiscard]] Octets terminate(const wire::Terminate& contents, std::uint32_t msn = 1);
-/// A Terminate that says no more than its cause.
+/// A Terminate with nothing but its cause.
 [[nodiscard]] wire::Terminate because(wire::TerminateCause cause);
 /// A Terminate that blames the ULPDU in the way of RFC 5040 Figure 10.
 [[nodiscard]] wire::Terminate blame(wire::TerminateCause cause, wire::Bytes blamed);
@@ -77,10 +77,10 @@ class Conversation final : public Reporter {
              const std::optional<Values>& values = std::nullopt, std::size_t ulp_octets = 0);
   /// Revision 1, CRC on.
   void start();
-  /// Revision 2, the peer-to-peer model where `request` says so.
+  /// Revision 2, the peer-to-peer model if `request` has it.
   void start(const Values& request, const Values& reply);
   void send(Direction direction, const Octets& ulpdu, Crc crc = Crc::right);
-  /// An FPDU that says that it has `length` octets, of which the capture kept those of `ulpdu`.
+  /// An FPDU with a stated length of `length` octets, of which the capture kept those of `ulpdu`.
   void send_cut(Direction direction, const Octets& ulpdu, std::uint16_t length);
   void hole(Direction direction);
   /// The direction ends within an FPDU.
@@ -88,7 +88,7 @@ class Conversation final : public Reporter {
   void reset(Direction direction);
   /// The direction was seen whole, and carried nothing.
   void silent(Direction direction) { tracker_.silent(direction); }
-  /// The next events come from frames before those that came last.
+  /// The next events are in frames before the last ones.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }
   void finish() { tracker_.finish(); }
 

@@ -90,7 +90,7 @@ class Perturbation {
     if (one_in(4)) capture.frames.erase(capture.frames.begin(), at(capture, below(30)));
     if (one_in(6))
       capture.frames.erase(at(capture, capture.frames.size() - below(30)), capture.frames.end());
-    // Of a frame that the capture cut nobody can tell that it was damaged.
+    // A frame that the capture cut does not show that it was damaged.
     if (one_in(3))
       damage(capture);
     else if (one_in(5))
@@ -122,7 +122,7 @@ class Perturbation {
       }
   }
   /// Damaged on its way, and sent once more. Of a direction whose first segment has a wrong checksum
-  /// nobody knows whether its host leaves checksums to its adapter.
+  /// it is not known whether its host leaves checksums to its adapter.
   void damage(Capture& capture) {
     std::set<capture::Flow> begun;
     for (std::size_t index = 0; index < capture.frames.size(); ++index) {
