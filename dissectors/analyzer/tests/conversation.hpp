@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A made-up conversation for the tracker: frames and ULPDUs written by the codecs, and what the
-// tracker said of them.
+// tracker reported about them.
 #pragma once
 
 #include <optional>

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(no_route_to_the_dut) {
          harness, "no route to the IUT at 192.0.2.7");
 }
 
-// A pipe without a reader: what was judged until then is kept.
+// A cable without a host at its other end: what was judged until then is kept.
 BOOST_AUTO_TEST_CASE(a_dut_that_does_not_answer) {
   const Scratch scratch;
   const std::string script =

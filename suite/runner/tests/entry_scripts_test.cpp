@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// run_suite.sh, run_tests.sh and tools/install_packages.sh where something is missing: who may
-// install, who is only told the command, and what wrong words come to. The host's package manager
-// is a toy, so nothing is installed.
+// run_suite.sh, run_tests.sh and tools/install_packages.sh if something is missing: when they
+// install, when they only print the command, and how they refuse wrong arguments. The host's
+// package manager is a toy, so nothing is installed.
 #define BOOST_TEST_MODULE entry_scripts
 #include <boost/test/unit_test.hpp>
 

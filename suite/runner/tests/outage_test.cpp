@@ -27,8 +27,8 @@ struct OrphansAreSeen {
   OrphansAreSeen() { adopt_orphans(); }
 };
 
-// A host that is reached by a script. While `down` is there it refuses, while `frozen` is there
-// what it starts says nothing.
+// A host that is reached by a script. While the file `down` exists it refuses; while `frozen`
+// exists, what it starts writes nothing.
 struct ToyDut {
   explicit ToyDut(const std::string& pixit = "") {
     write_script(scratch / "ssh", "test -e \"" + (scratch / "down") +
