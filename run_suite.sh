@@ -61,7 +61,7 @@ case "$iut" in
   reference | agent:reference) ;;
   dat:reference | dat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
   siw-vm) set=siw ;;
-  *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
+  *) install=(--no-install) ;;  # hardware: the host is a vendor's test bed
 esac
 
 [ "$plugfest" != virtual ] || set=siw

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def tell(line):
-    """A terminal or a log that is gone is no fault of the reports."""
+    """A closed terminal or log is no fault of the reports."""
     try:
         print(f"render.py: {line}", file=sys.stderr, flush=True)
     except OSError:

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Component -> components whose headers it may include, besides its own and base. That of a file is the longest listed folder that contains it.
+# Component -> components whose headers it may include, besides its own and base. A file belongs to the longest listed folder that contains it.
 ALLOWED = {
     "base": [],
     "rules": [],

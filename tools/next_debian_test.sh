@@ -39,7 +39,7 @@ for program in "${programs[@]}"; do [ -x "$program" ] || fail 3 "$program is mis
 within() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
   ${http_proxy:+http_proxy="$http_proxy"} "$@"; }
 
-# A folder that was not completed has no mark, and is made anew.
+# A folder that was not completed has no mark, and is made again.
 if [ ! -e "$folder/.made-of-$release" ]; then
   command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
   [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"

@@ -15,7 +15,7 @@
 
 namespace {
 
-// What `act` comes to in a process of its own, whose standard output is `out`.
+// The result of `act` in a process of its own, with the standard output `out`.
 int status_of(int out, const std::function<int()>& act) {
   const pid_t child = ::fork();
   BOOST_REQUIRE(child >= 0);

@@ -16,7 +16,8 @@ namespace {
 /// Both directions of a connection are the same key, whichever was seen first.
 struct FlowHash {
   static std::uint64_t mix(std::uint64_t value) {
-    // The finalizer of a multiplicative hash: neighbouring addresses and ports fall far apart.
+    // The finalizer of a multiplicative hash: similar addresses and ports get very different
+    // values.
     value ^= value >> 31;
     value *= 0x9E3779B97F4A7C15U;
     return value ^ (value >> 29);
@@ -58,7 +59,7 @@ struct Analyzer::State {
   Options options;
   Shared shared;
   std::vector<std::uint16_t> ports;
-  Connections connections;  ///< the one idle longest in front
+  Connections connections;  ///< the one idle longest first
   std::unordered_map<capture::Flow, Connections::iterator, FlowHash, FlowEqual> table;
   std::uint64_t next_number = 1;
 };
@@ -82,7 +83,7 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow) {
 }
 
 ConnectionState& Analyzer::State::connection(const capture::Segment& segment) {
-  // Most segments belong to the connection of the one before.
+  // Most segments belong to the same connection as the one before.
   if (!segment.syn && !connections.empty()) {
     const Connection& latest = connections.back().connection();
     if (is_of(segment.flow, latest)) return connections.back();

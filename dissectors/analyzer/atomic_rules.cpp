@@ -15,7 +15,7 @@ namespace check {
 #undef ANALYZER_CHECK
 }  // namespace check
 
-/// The header that is the whole message, or nothing where it is not all there.
+/// The header, which is the whole message; nothing if octets of it are missing.
 template <typename Header>
 std::optional<Header> header_of(const MessageStep& step) {
   wire::Reader in(step.content);

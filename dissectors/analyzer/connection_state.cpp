@@ -11,7 +11,7 @@ namespace dissectors::analyzer {
 
 namespace {
 
-/// Nothing is waited for any longer.
+/// Later than any frame: nothing is waited for.
 constexpr std::uint64_t all_times = std::numeric_limits<std::uint64_t>::max();
 
 }  // namespace
@@ -66,7 +66,7 @@ void ConnectionState::take(Direction direction, const capture::Segment& segment,
   if (closed_) return;
   Side& from = side(direction);
   Side& to = side(opposite(direction));
-  // First what was acknowledged: what this segment carries was sent knowing of it.
+  // The acknowledgement first: the sender had those octets when it sent this segment's.
   if (segment.ack && !segment.rst)
     to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
   from.stream.add(segment, frame, time, from.receiver, received(direction, segment));
@@ -85,7 +85,7 @@ bool ConnectionState::is_early(const Side& to, const capture::Segment& segment,
 
 void ConnectionState::delay(Side& from, const capture::Segment& segment, std::uint32_t frame,
                             std::uint64_t time) {
-  // More of them show that the octets are lost, however little time has gone by.
+  // More of them show that the octets are lost, however little time has passed.
   constexpr std::size_t most_segments = 256, most_octets = std::size_t{256} << 10;
   if (from.delayed.size() == most_segments || from.delayed_octets > most_octets) release(all_times);
   from.delayed_octets += segment.payload.size();
@@ -94,7 +94,7 @@ void ConnectionState::delay(Side& from, const capture::Segment& segment, std::ui
   it.segment.payload = it.payload;
 }
 
-/// Takes what need not wait any longer at this time.
+/// Takes the delayed segments that need not wait after this time.
 void ConnectionState::release(std::uint64_t time) {
   for (Side& each : sides_) each.stream.settle(time, each.receiver);
   while (release_first(sides_[0], time) || release_first(sides_[1], time) || supply(sides_[0]) ||
@@ -145,7 +145,7 @@ bool ConnectionState::release_first(Side& from, std::uint64_t time) {
 }
 
 /// A capture on the sending host has checksums that its adapter fills in later, and frames that an
-/// adapter joined have those of parts: only where others are right does a wrong one say something.
+/// adapter joined have that of one part: a wrong checksum counts only if others are right.
 bool ConnectionState::damaged(Direction direction, const capture::Segment& segment) {
   Side& from = side(direction);
   const std::uint16_t mss = side(opposite(direction)).mss;

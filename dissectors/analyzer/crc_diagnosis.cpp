@@ -31,7 +31,7 @@ bool is_crc(const wire::Crc32c& crc, Bytes field) {
   return std::ranges::equal(crc.trailer(), field);
 }
 
-/// CRC over the octets of which `marker_wanted(offset)` holds where they are Markers.
+/// CRC over the octets; of the Markers, only those for which `marker_wanted(offset)` holds.
 template <typename Wanted>
 wire::Crc32c crc_with(Bytes covered, const Shape& shape, Wanted&& marker_wanted) {
   wire::Crc32c crc;
@@ -54,7 +54,7 @@ Diagnosis explained(const Shape& shape, Statement broken, std::string actual,
           .shape = shape};
 }
 
-/// The right octets were covered, but the value was made or stored otherwise.
+/// The right octets were covered, but the value was computed or stored in another way.
 std::optional<Diagnosis> other_value(const Parts& parts, const Shape& shape) {
   const std::uint32_t right = number(wire::crc32c_trailer(parts.covered));
   const std::uint32_t came = number(parts.field);
@@ -104,7 +104,7 @@ Diagnosis differing_layout(const Shape& shape, Statement broken, std::string act
   return result;
 }
 
-/// A Marker as every sender makes it, which points to the front of `octets`, whatever stood before.
+/// A Marker as every sender makes it, which points to the front of `octets`, whatever was before.
 bool points_to_front(Bytes octets, const Shape& shape) {
   const std::size_t at = wire::octets_to_marker(shape.position);
   if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;
@@ -112,13 +112,13 @@ bool points_to_front(Bytes octets, const Shape& shape) {
   return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
 }
 
-/// After ULPDU_Length.
+/// Whether there is a Marker after ULPDU_Length.
 bool has_marker_within(const Shape& shape) {
   const std::size_t at = wire::octets_to_marker(shape.position);
   return shape.markers && at > 0 && at + wire::marker_size <= shape.size();
 }
 
-/// ULPDU_Length says something else than the length of the ULPDU, or the pad is not as it should be.
+/// ULPDU_Length is not the length of the ULPDU, or the pad is missing.
 std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   Shape shape = presumed;
   shape.pad = 0;
@@ -137,24 +137,24 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
     result.length_swapped = true;
     return result;
   }
-  // The field's own octets, the pad, the CRC, Markers: no more than this together counts in.
+  // A sender may count the field's own octets, the pad, the CRC and Markers; at most these.
   constexpr std::size_t most = 2 + 3 + 4;
   const std::size_t markers = presumed.markers ? presumed.size() / wire::marker_interval + 1 : 0;
   for (std::size_t excess = 1; excess <= most + markers * wire::marker_size; ++excess) {
     if (excess > most && excess % wire::marker_size != 0) continue;
     if (excess > presumed.ulpdu) break;
     shape = Shape::of(presumed.ulpdu - excess, presumed.markers, presumed.position);
-    // A Marker more and a shorter ULPDU give the same octets: what stands there has to be one.
+    // One more Marker and a shorter ULPDU give the same octets, so a Marker has to be there.
     if (crc_fits(octets, shape) && (!has_marker_within(shape) || points_to_front(octets, shape)))
       return differing_layout(
           shape, framing::length_counts_more,
-          fmt::format("ULPDU_Length {}, {} more than the CRC bears out", presumed.ulpdu, excess),
+          fmt::format("ULPDU_Length {}, {} more than fits the CRC", presumed.ulpdu, excess),
           fmt::format("{}: octets of the ULPDU alone", shape.ulpdu));
   }
   return std::nullopt;
 }
 
-/// What begins with `octets` as an FPDU at this position, if there are Markers in it then.
+/// The shape of the FPDU that begins with `octets` at this position, if it then has Markers in it.
 std::optional<Shape> with_markers(Bytes octets, std::uint64_t position) {
   const auto length = ulpdu_length(octets, wire::marker_at(position));
   if (!length) return std::nullopt;
@@ -163,10 +163,10 @@ std::optional<Shape> with_markers(Bytes octets, std::uint64_t position) {
   return any ? std::optional(shape) : std::nullopt;
 }
 
-/// Where Markers were not to be: those of a sender who counts from the front of the direction, else
-/// those of one who begins in the middle.
+/// Markers where there should be none: of a sender that counts from the front of the direction,
+/// else of one that begins in the middle.
 std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
-  // The CRC fits wherever in the FPDU a Marker is presumed: their pointers tell.
+  // The CRC fits wherever in the FPDU a Marker is presumed: the pointers decide.
   const auto pointed_to = [&](const std::optional<Shape>& shape) {
     return shape && points_to_front(octets, *shape) && crc_fits(octets, *shape);
   };
@@ -177,7 +177,8 @@ std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
   return from_front && crc_fits(octets, *from_front) ? from_front : std::nullopt;
 }
 
-/// Markers stand elsewhere in the whole direction, or do not stand in it at all, or do unasked.
+/// Markers are at other places in the whole direction, or missing, or present without being asked
+/// for.
 std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                                        std::uint32_t origin_sequence) {
   const auto direction = [&](const Shape& shape, Statement broken, std::string actual,
@@ -212,7 +213,7 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                    "Markers at multiples of 512 from the first Marker");
 }
 
-/// Nothing was computed: the field is as where CRCs are not in use.
+/// Nothing was computed: the field is as if CRCs were not in use.
 std::optional<Diagnosis> no_value(Bytes octets, const Shape& shape) {
   const auto parts = parts_of(octets, shape);
   if (!parts || number(parts->field) != 0 || !plausible_fpdu(octets, shape.markers, shape.position))

@@ -47,7 +47,7 @@ void DdpRules::check_control(const Incoming& incoming, bool version_zero_possibl
   check_version(incoming, version_zero_possible);
 }
 
-/// Version 0 is the RDMA Consortium's: right where startup was of its kind, then in both directions
+/// Version 0 is the RDMA Consortium's: right if startup was of its kind, then in both directions
 /// (RFC 5044 appendix C.1).
 void DdpRules::check_version(const Incoming& incoming, bool version_zero_possible) {
   DirectionState& own = state_of(incoming.direction());
@@ -66,7 +66,7 @@ void DdpRules::check_version(const Incoming& incoming, bool version_zero_possibl
   if (own.version != none && own.version != version)
     findings_.raise(check::version_changes, incoming, fmt::format("DV {} as before", own.version));
   else if (own.version == none && other.version != none && other.version != version)
-    // Without a startup frame nobody knows which of the two is right.
+    // Without a startup frame it is not known which of the two is right.
     findings_.raise(check::version_differs, incoming.fpdu.place,
                     version_zero_possible ? Certainty::likely : incoming.fpdu.certainty,
                     describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
@@ -102,7 +102,7 @@ MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible)
   return step;
 }
 
-/// Whether the segment belongs to the message, be it with one field wrong.
+/// Whether the segment belongs to the message, possibly with one field wrong.
 bool DdpRules::continues(const DirectionState& state, const Message& message,
                          const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
@@ -147,7 +147,7 @@ DdpRules::Message& DdpRules::find_message(DirectionState& state, const Incoming&
   return state.open;
 }
 
-/// The message left open is not gone on with: its L was missing, or octets before its L are.
+/// The open message is not continued: L was missing on a segment, or segments up to L are missing.
 void DdpRules::settle_suspended(DirectionState& state) {
   Message& message = state.suspended;
   if (!message.active) return;
@@ -313,7 +313,7 @@ void DdpRules::judge_offsets(const Message& message, const Incoming& incoming) c
   if (!message.tagged) findings_.judged(direction, check::last_not_highest);
 }
 
-/// A segment that does not lie after all others: in a gap that they left (discouraged), or wrong.
+/// A segment that is not after all others: in a gap that they left (discouraged), or wrong.
 void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t begin,
                     std::uint64_t end) {
   if (message.gaps_lost) return;
@@ -353,12 +353,12 @@ void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t be
                     incoming, "segments in the order of their offsets");
 }
 
-/// Whether the second segment of an untagged message goes on as if the first one, which began
+/// Whether the second segment of an untagged message continues as if the first one, which began
 /// elsewhere, had begun at 0 (RFC 5041 section 4.3).
 bool DdpRules::first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end) {
   if (message.tagged || message.segments != 2 || message.gap_count != 1) return false;
   const Gap front = message.gaps.front();
-  // One that lies in the gap before the first is out of order, and may be right.
+  // One in the gap before the first is out of order, and may be right.
   if (front.begin != 0 || end <= front.end || begin != message.next - front.end) return false;
   message.gap_count = 0;
   return true;
@@ -367,7 +367,7 @@ bool DdpRules::first_was_shifted(Message& message, std::uint64_t begin, std::uin
 void DdpRules::keep_content(Message& message, const Incoming& incoming) {
   const std::uint64_t offset = offset_of(incoming.segment);
   if (message.tagged || !message.content_whole || offset != message.content_length) return;
-  // A message of one segment is read where it stands.
+  // A message of one segment is read where it is.
   if (message.segments == 1 && incoming.segment.ddp().last()) return;
   const std::size_t room = content_kept - message.content_length;
   const wire::Bytes taken =
@@ -389,7 +389,7 @@ void DdpRules::close(DirectionState& state, Message& message) {
   message.active = false;
   if (message.known) findings_.judged(message.place.direction, check::last_missing);
   if (!message.known || message.gaps_lost || message.gap_count == 0) return;
-  // What is missing may still come, after the L.
+  // Missing segments may still come, after the one with L.
   settle_suspended(state);
   message.ended = true;
   state.suspended = message;

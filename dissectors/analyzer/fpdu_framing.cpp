@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The part of MpaFraming that reads one FPDU of which the place is known: whether its CRC fits, what
-// explains it if not, and its parts without the Markers (RFC 5044 sections 4 and 5).
+// The part of MpaFraming that reads one FPDU at a known place: whether its CRC fits, what explains
+// it if it does not, and its parts without the Markers (RFC 5044 sections 4 and 5).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,24 +15,26 @@ namespace wire = rnic::wire;
 
 namespace {
 
-/// Times that a direction's layout may turn out to be another.
+/// How often a direction's layout may turn out to be different.
 constexpr int most_relayouts = 4;
-/// Implausible FPDUs in a row, without a CRC to tell, until they are no longer believed.
+/// After this many implausible FPDUs in a row, without a CRC to decide, they are not taken for
+/// FPDUs.
 constexpr int most_doubtful = 4;
-/// Octets without a Marker that show that there are none.
+/// This many octets without a Marker show that there are none.
 constexpr std::uint64_t shows_no_markers = 2 * wire::marker_interval;
 
 std::uint32_t number(Bytes octets) { return wire::Reader(octets).read<wire::be32>().value(); }
 
-/// Directly after an FPDU of this shape is a DDP header, whole: no four octets of a CRC field make one.
+/// Whether a whole DDP header directly follows an FPDU of this shape; the four octets of a CRC
+/// field cannot be taken for one.
 bool header_follows(Bytes octets, const Shape& shape) {
   constexpr std::size_t shortest = wire::fpdu_length_size + wire::tagged_header_size;
   const std::size_t size = shape.size();
   return octets.size() >= size + shortest && plausible_fpdu(octets.subspan(size), false, 0);
 }
 
-/// Where only a row of headers said that FPDUs begin here, an FPDU without room for one says that they
-/// do not.
+/// If only a row of headers showed that FPDUs begin here, an FPDU too short for a header shows that
+/// they do not.
 bool row_ends(Certainty certainty, const Shape& shape) {
   return certainty == Certainty::likely && shape.ulpdu < wire::tagged_header_size;
 }
@@ -67,7 +69,7 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
   return shape.size();
 }
 
-/// What a right CRC shows, over all that its FPDU is made of: had one of these gone wrong, it would not
+/// Adds the statements that a right CRC shows to be kept: had one been broken, the CRC would not
 /// fit.
 void MpaFraming::judged_by_crc(Half& at, const Shape& shape) {
   CheckSet& judged = this->judged(at.direction);
@@ -77,7 +79,7 @@ void MpaFraming::judged_by_crc(Half& at, const Shape& shape) {
   if (!at.any_fpdu && at.certainty == Certainty::certain)
     judged.add(shape.markers ? framing::no_marker_at_front : framing::no_fpdu_at_front);
   if (!shape.markers) {
-    // A Marker would have stood before the first FPDU.
+    // There would have been a Marker before the first FPDU.
     if (!at.any_fpdu && at.known.markers == false) judged.add(framing::markers_unrequested);
     return;
   }
@@ -94,7 +96,7 @@ void MpaFraming::judged_by_crc(Half& at, const Shape& shape) {
 std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& shape,
                                     FpduSeen& seen) {
   if (!at.known.markers && at.known.crc == true) {
-    // Markers may have begun to tell: the search knows them.
+    // Markers may have begun: the search looks for them.
     at.phase = Phase::searching;
     return 0;
   }
@@ -118,7 +120,7 @@ std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& s
   return unexplained(at, piece, shape, seen);
 }
 
-/// What tells whether there are Markers in this FPDU is still to come.
+/// The octets that show whether there are Markers in this FPDU are still to come.
 std::uint64_t MpaFraming::await(Half& at, const Piece& piece, std::size_t octets) {
   Assembly& assembly = at.assembly;
   assembly = {.octets = {piece.octets.begin(), piece.octets.end()},
@@ -132,7 +134,7 @@ std::uint64_t MpaFraming::await(Half& at, const Piece& piece, std::size_t octets
     lose(at,
          {at.direction, piece.offset, piece.length, piece.first.frame, piece.last.frame,
           piece.last.time},
-         "the capture cut what tells whether there are Markers in an FPDU");
+         "the capture cut the octets that show whether there are Markers in an FPDU");
   return piece.length;
 }
 
@@ -175,16 +177,16 @@ std::uint64_t MpaFraming::unexplained(Half& at, const Piece& piece, const Shape&
     if (!at.any_fpdu)
       rules = shape.markers ? Statement(framing::no_marker_at_front)
                             : Statement(framing::no_fpdu_at_front);
-    broken(rules, place, "neither a DDP header nor a CRC fits what stands here",
+    broken(rules, place, "neither a DDP header nor a CRC fits the octets here",
            "an FPDU: ULPDU_Length, ULPDU, pad, CRC", Certainty::likely);
   }
   at.known.markers.reset();  // the search takes what fits
-  lose(at, place, "what stands here is no FPDU");
+  lose(at, place, "the octets here are no FPDU");
   return 0;
 }
 
-/// Markers in a direction that had none. Whether they were not to come (RFC 5044 section 7.1.1) or
-/// were left out before is known only from the other end's startup frame.
+/// Markers in a direction that had none. Only the other end's startup frame shows whether they are
+/// wrong (RFC 5044 section 7.1.1) or were left out before.
 void MpaFraming::markers_begin(Half& at, const Place& place, std::string actual) {
   const auto& asked_by = peer(at).startup;
   if (!asked_by) {
@@ -220,13 +222,13 @@ Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& sha
   if (!another_follows || !fpdu_at(bare.size()) || crc_fits(piece.octets, shape)) return shape;
   const Place place{at.direction,      piece.offset,     bare.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  crc_field_missing(place, "the next FPDU stands where the CRC field should be",
+  crc_field_missing(place, "the next FPDU is where the CRC field should be",
                     header_follows(piece.octets, bare) ? at.certainty : Certainty::likely);
   at.no_crc_field = true;
   return bare;
 }
 
-/// What one FPDU left out the next ones do as well, unless the field stands here.
+/// After an FPDU without a CRC field the next ones have none either, unless this one shows it.
 Shape MpaFraming::still_without_trailer(Half& at, const Piece& piece, const Shape& shape) {
   const Bytes next = piece.octets.subspan(std::min(shape.size(), piece.octets.size()));
   if (next.size() > wire::fpdu_crc_size && !plausible_fpdu(next, false, 0) &&

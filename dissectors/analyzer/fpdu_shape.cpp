@@ -12,8 +12,8 @@ namespace wire = rnic::wire;
 
 namespace {
 
-/// Plausible FPDUs in a row that stand for a right CRC: each is right by chance once in some
-/// thousand times where it has no more than its first four octets, far less often with its header.
+/// This many plausible FPDUs in a row count as a right CRC: one is plausible by chance once in a
+/// few thousand times if only its first four octets are there, and far less often with its header.
 constexpr int chain_length = 4;
 
 std::uint16_t be16_at(Bytes octets, std::size_t at) {
@@ -55,7 +55,7 @@ std::optional<Fit> fit_without_markers(Bytes octets, const Known& known) {
 }
 
 /// Markers within the FPDU that point to its beginning; none if one of them does not. A zero before
-/// it is not counted: zeros stand anywhere.
+/// it is not counted: zeros may be anywhere.
 int pointers_here(Bytes octets, const Shape& shape) {
   const std::size_t size = std::min(shape.size(), octets.size());
   const std::uint64_t start = shape.position + shape.length_field();
@@ -70,7 +70,7 @@ int pointers_here(Bytes octets, const Shape& shape) {
   return right;
 }
 
-/// `enough`: pointers that stand for a right CRC.
+/// `enough`: the number of pointers that counts as a right CRC.
 std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const Known& known,
                                    int enough) {
   if (position % 4 != 0) return std::nullopt;
@@ -84,16 +84,16 @@ std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const K
 }
 
 /// Looks for a Marker that points to the front of `octets`, directly before it or within one
-/// interval after it, and takes the FPDU by it.
+/// interval after it, and finds the FPDU by it.
 std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
   if (octets.size() < 2 * wire::marker_size) return std::nullopt;
   const auto zero = [](std::byte octet) { return octet == std::byte{0}; };
   if (std::ranges::all_of(octets.first(wire::marker_size), zero)) {
-    // Four zeros are also what an unused CRC field often holds: a row that fits is not enough.
+    // An unused CRC field often has four zeros as well: a row that fits is not enough.
     const auto found = fit_at_position(octets, 0, known, 2);
     return found && (found->crc_right || found->markers_seen) ? found : std::nullopt;
   }
-  // No Marker within can stand before the control octets, so they must be plausible already.
+  // No later Marker can be before the control octets, so they must already be plausible.
   if (!plausible_fpdu(octets.first(wire::marker_size), false, 0)) return std::nullopt;
   const std::size_t end = std::min(octets.size() - wire::marker_size, wire::marker_interval - 4);
   for (std::size_t at = wire::marker_size; at <= end; at += 4) {
@@ -156,7 +156,7 @@ bool plausible_fpdu(Bytes fpdu, bool markers, std::uint64_t position) {
 
 std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known) {
   if (known.markers == true && known.origin)
-    // Positions repeat every 512 octets, so an origin after the offset does as well.
+    // Positions repeat every 512 octets, so an origin after the offset is just as good.
     return fit_at_position(octets, (offset - *known.origin) % wire::marker_interval, known, 1);
   if (known.markers != true) {
     if (auto found = fit_without_markers(octets, known)) return found;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr unsigned low_bits = 0x0003;
 
-/// Whether ULPDU_Length can be believed: the CRC says so, or startup did and nothing speaks against.
+/// Whether ULPDU_Length can be trusted: the CRC fits, or the place follows from startup and nothing
+/// contradicts it.
 bool trusted(const FpduSeen& seen) {
   return seen.crc == Crc::right || (seen.crc != Crc::wrong && seen.certainty == Certainty::certain);
 }
@@ -162,8 +163,8 @@ bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleReporter& repor
   return false;
 }
 
-// What section 5.1 asks of a sender is not in its hands where the other end's window ends: TCP sends
-// what fits, or a single octet after it to learn whether the window is open again.
+// A sender cannot do what section 5.1 asks where the other end's window ends: TCP sends what fits,
+// or a single octet more to learn whether the window is open again.
 bool FramingRules::cut_by_window(const FramedFpdu& fpdu) const {
   const auto sequence = [&](std::uint64_t offset) {
     return fpdu.origin_sequence + static_cast<std::uint32_t>(offset);
@@ -200,7 +201,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter
   // TCP options may take up to 40 octets of each segment.
   constexpr std::uint16_t most_options = 40;
   // To avoid silly windows a TCP may send half of the widest window at once, however large a segment
-  // may be (RFC 1122 section 4.2.3.4): that is its EMSS then.
+  // may be (RFC 1122 section 4.2.3.4): this is then its EMSS.
   const std::size_t half_window = window_.widest() > 0 ? window_.widest() / 2 : mss_;
   const std::size_t most = std::min<std::size_t>(mss_, half_window);
   if (most <= most_options + wire::min_mulpdu) return;
@@ -215,7 +216,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter
                       "MULPDU of 128 or more: the next TCP segment", Certainty::likely);
     return;
   }
-  // Half a segment free cannot come from rounding, options or Markers.
+  // Rounding, options or Markers do not leave half a segment free.
   const std::size_t mulpdu = wire::mulpdu(emss, fpdu.shape.markers);
   fpdu.judged.add(framing::half_full);
   if (half_full_ || fpdu.shape.ulpdu > mulpdu * 3 / 4) return;

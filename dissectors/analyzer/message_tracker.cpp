@@ -45,7 +45,7 @@ const Negotiated& MessageTracker::startup(const MpaFrameSeen& seen) {
 
 void MessageTracker::fpdu(const FpduSeen& fpdu) {
   const bool whole = fpdu.ulpdu.size() == fpdu.ulpdu_length;
-  // With a wrong CRC every octet of it is in doubt.
+  // With a wrong CRC any octet of it may be wrong.
   if (fpdu.crc == Crc::wrong || (!fpdu.segment && !whole)) {
     state_->unreadable(fpdu);
     state_->lose(fpdu.place.direction);

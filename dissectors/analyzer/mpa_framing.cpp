@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the parts of the framing share, and the octets of FPDUs put together. Startup frames are in
-// startup_framing.cpp, single FPDUs in fpdu_framing.cpp, the search for lost ones in
+// What the parts of the framing share, and the assembly of FPDUs from chunks. Startup frames are in
+// startup_framing.cpp, single FPDUs in fpdu_framing.cpp, the search for lost FPDUs in
 // resynchronisation.cpp.
 #include "dissectors/analyzer/mpa_framing.hpp"
 
@@ -89,7 +89,7 @@ void MpaFraming::hole(Direction direction, std::uint64_t offset, std::uint64_t l
       listener_->hole(direction, place);
       return;
     case Phase::operation: {
-      // A hole within an FPDU whose end is known leaves the next one where it is.
+      // After a hole within an FPDU whose end is known, the place of the next one is still known.
       const auto shape =
           at.assembly.active ? presumed(at, at.assembly.octets, at.assembly.begin) : std::nullopt;
       if (shape && at.assembly.begin + shape->size() >= offset + length)
@@ -178,7 +178,7 @@ std::uint64_t MpaFraming::assemble(Half& at, const Chunk& chunk) {
          "the length of an FPDU was not captured");
     return 0;
   }
-  // Octet by octet until the length is there: it is one octet, or up to six.
+  // Octet by octet until the length is there: these are at most six octets.
   const std::uint64_t size =
       shape ? std::max<std::uint64_t>(shape->size(), assembly.awaited) : assembly.length + 1;
   const std::uint64_t taken = std::min(size - assembly.length, chunk.length);
@@ -199,7 +199,7 @@ std::uint64_t MpaFraming::assemble(Half& at, const Chunk& chunk) {
       take_fpdu(at, {whole.octets, whole.begin, whole.length, whole.first, whole.last}, *shape);
   if (used < whole.length)
     octets(at.direction, remainder({whole.begin, whole.length, whole.octets, whole.last}, used));
-  // The room serves the next FPDU.
+  // The next FPDU uses the same memory.
   if (assembly.octets.capacity() == 0 && at.phase == Phase::operation) {
     whole.octets.clear();
     assembly.octets = std::move(whole.octets);
@@ -263,9 +263,9 @@ void MpaFraming::finish_assembly(Half& at, Rest why) {
     return;
   }
   if (is_all) {
-    at.phase = Phase::given_up;  // whatever comes yet, no FPDU begins there
+    at.phase = Phase::given_up;  // no FPDU begins in what may still come
     broken(framing::fpdu_unfinished, place,
-           fmt::format("{} octets of an FPDU, and no more come", rest.length), "a whole FPDU",
+           fmt::format("{} octets of an FPDU, and no more follow", rest.length), "a whole FPDU",
            at.certainty);
     return;
   }

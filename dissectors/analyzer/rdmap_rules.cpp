@@ -19,13 +19,13 @@ namespace check {
 #undef ANALYZER_CHECK
 }  // namespace check
 
-/// What each kind of message has its own rules for.
+/// The statements that differ from kind to kind of message.
 struct OpcodeRules {
   const Statement& version;
   const Statement& reserved;
   const Statement& tag;
   const Statement& queue;
-  const Statement& queue_three;  ///< where it stands in the queue of Atomic Responses
+  const Statement& queue_three;  ///< its place in the queue of Atomic Responses
   const Statement& invalidate;
 };
 
@@ -167,7 +167,7 @@ void RdmapRules::check_version(const Incoming& incoming) {
   if (version == wire::rdmap_version && incoming.segment.ddp().version() != 0) return;
   const bool consortium =
       version == 0 && incoming.segment.ddp().version() == 0 && startup_->version_zero_possible();
-  // A DDP version that is wrong by itself is DDP's to complain of.
+  // A DDP version that is wrong by itself is for the rules of DDP.
   const bool only_ddp = version == wire::rdmap_version && !startup_->version_zero_possible();
   if (!consortium && !only_ddp)
     findings_.raise(rules_of(incoming.segment.rdmap().opcode()).version, incoming, "RV 1");
@@ -352,7 +352,8 @@ std::optional<std::size_t> RdmapRules::find_atomic(const Incoming& incoming,
 
 // ------------------------------------------------------------- Responses without a Request
 
-/// The capture may bring the two directions in another order than the wire: the Request may come.
+/// The capture may have the two directions in another order than the wire, so the Request may
+/// follow.
 void RdmapRules::unsolicited(const Incoming& incoming, Unsolicited response) {
   auto& slot = unsolicited_[index_of(incoming.direction())];
   if (slot) raise(*slot);
@@ -363,7 +364,7 @@ void RdmapRules::unsolicited(const Incoming& incoming, Unsolicited response) {
   slot = std::move(response);
 }
 
-/// What the requester sent after it, with no Request before, shows that there was none.
+/// If the requester sent anything else after the Response, there was no Request before it.
 void RdmapRules::confirm_unasked(const Incoming& by) {
   auto& slot = unsolicited_[index_of(opposite(by.direction()))];
   if (!slot || by.fpdu.place.first_frame <= slot->place.last_frame) return;

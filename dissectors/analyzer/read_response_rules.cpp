@@ -74,8 +74,8 @@ bool RdmapRules::match(const Incoming& incoming, Response& response) {
   return false;
 }
 
-/// After a hole: the last Request that fits, and everything before it is answered too. The doubt is over
-/// if it is the only one.
+/// After a hole: the last Request that fits; those before it are answered as well. The doubt is over
+/// if it is the only one that fits.
 bool RdmapRules::match_in_doubt(const Incoming& incoming, Response& response) {
   const Direction requester = opposite(incoming.direction());
   OutstandingRequests& waiting = requests(requester);
@@ -167,7 +167,7 @@ void RdmapRules::account(const Incoming& incoming, const MessageStep& step, Resp
   answered_[index_of(opposite(incoming.direction()))] = response.request;
 }
 
-/// Nothing went on with it: the Response was too short.
+/// No segment continued it: the Response was too short.
 void RdmapRules::settle_short(Response& response) {
   if (!std::exchange(response.ended_short, false)) return;
   findings_.raise(check::response_length, response.place, response.certainty,

@@ -22,10 +22,9 @@ void ReceiveWindow::advertised(const capture::Segment& segment) {
 
 std::uint64_t ReceiveWindow::reach() const {
   constexpr std::uint64_t largest = std::uint64_t{1} << 30;  // RFC 7323 section 2.3
-  constexpr std::uint64_t usual = std::uint64_t{16}
-                                  << 20;  // hosts that nobody has tuned keep below it
+  constexpr std::uint64_t usual = std::uint64_t{16} << 20;   // the default limit of hosts is lower
   if (widest_ == 0) return largest;
-  // Twice: the capture may lack the acknowledgement that moved the window on.
+  // Twice: the acknowledgement that moved the window may be missing from the capture.
   const std::uint64_t twice = std::uint64_t{2} * widest_;
   return scale_seen_ ? twice : std::max(usual, twice);
 }

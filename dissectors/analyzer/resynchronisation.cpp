@@ -13,18 +13,17 @@ namespace wire = rnic::wire;
 
 namespace {
 
-/// What is searched at once: any FPDU lies wholly in one of two such stretches that overlap by half.
+/// Octets searched at a time: of two such stretches that overlap by half, one has the whole FPDU.
 constexpr std::size_t most_searched_at_once = std::size_t{160} << 10;
-/// A connection in which nothing fits for so long is none of ours.
+/// A connection in which nothing fits for so many octets is not iWARP.
 constexpr std::uint64_t given_up_behind = std::uint64_t{256} << 10;
-/// The first search throughout waits for so many octets, each further one for twice as many.
+/// The first search at every offset waits for so many octets, each further one for twice as many.
 constexpr std::size_t first_search = 2048;
-/// Segment beginnings that are tried with each new segment.
+/// The number of segment beginnings that are tried with each new segment.
 constexpr std::size_t beginnings_tried = 64;
-/// Times that framing may be lost and found within what one segment brought: each is a call within
-/// the other.
+/// How often framing may be lost and found within the octets of one segment: the calls are nested.
 constexpr int most_nested = 16;
-/// Segments in a row that look like one FPDU each, where the capture cut them all.
+/// So many segments in a row that look like one FPDU each are enough if the capture cut them all.
 constexpr int enough_aligned_cuts = 3;
 
 }  // namespace
@@ -91,7 +90,7 @@ bool MpaFraming::find(Half& at, bool throughout) {
   if (fits(at, 0)) index = 0;
   if (!index && at.known.markers == true && at.known.origin) index = by_markers(at);
   if (!index) index = by_segments(at);
-  // What fits may have fitted before: nothing between two FPDUs is passed over.
+  // An FPDU may fit at an earlier offset: none is skipped.
   if (!index || *index > 0)
     if (const auto earlier = first_fit(at, index ? *index : throughout ? last : 0)) index = earlier;
   if (!index) return false;
@@ -132,7 +131,7 @@ std::optional<std::size_t> MpaFraming::by_markers(const Half& at) {
         wire::Reader(octets.subspan(marker)).read<wire::Marker>().fpdu_pointer.value();
     if (back > marker) continue;
     std::size_t start = marker - back;
-    // The Marker directly before ULPDU_Length belongs to the FPDU.
+    // A Marker directly before ULPDU_Length belongs to the FPDU.
     if (back != 0 && start >= wire::marker_size &&
         wire::marker_at(position + start - wire::marker_size))
       start -= wire::marker_size;
@@ -172,7 +171,7 @@ void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
                    fit.markers_seen ? (fit.crc_right ? "a Marker and a CRC" : "a Marker")
                    : fit.crc_right  ? "a header and a CRC that fit"
                                     : "a row of headers that fit"));
-  // Where the first FPDU has to begin, one with the CRC that startup asks for is no guess.
+  // An FPDU at the place of the first one, with the CRC that startup asks for, is certain.
   const bool follows_startup = at.startup && !at.follows_hole && offset == at.origin &&
                                at.known.crc == true && fit.crc_right;
   if (fit.shape.markers) {
@@ -207,7 +206,7 @@ void MpaFraming::feed_store(Half& at, std::size_t index) {
     const std::uint64_t begin = std::max(piece.offset, from);
     const std::uint64_t end = piece.offset + piece.length;
     if (begin >= end) continue;
-    // Of a segment that the capture cut the store has less than was on the wire.
+    // If the capture cut a segment, the store has less of it than was on the wire.
     const std::uint64_t captured = std::clamp(store.end(), begin, end);
     octets(at.direction, {begin, end - begin,
                           Bytes(store.octets)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The startup phase of MpaFraming: finds the Request and the Reply Frame and settles how the FPDUs
-// after them lie (RFC 5044 section 7.1).
+// The startup phase of MpaFraming: finds the Request and the Reply Frame and determines the layout
+// of the FPDUs after them (RFC 5044 section 7.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace wire = rnic::wire;
 
 namespace {
 
-/// Octets set aside until the peer's startup frame is seen; beyond it the frame is missing.
+/// Octets kept until the peer's startup frame is seen; if there are more, the frame is missing.
 constexpr std::size_t most_set_aside = std::size_t{64} << 10;
-/// A key with so many wrong octets is still meant for one, at the very front of a connection.
+/// At the front of a connection, up to so many wrong octets still make a wrong key.
 constexpr std::ptrdiff_t most_wrong_in_key = 4;
 
 std::ptrdiff_t wrong_octets(wire::MpaFrameKind kind, Bytes octets) {
@@ -34,7 +34,7 @@ wire::MpaFrameKind nearest_kind(Bytes octets) {
              : wire::MpaFrameKind::reply;
 }
 
-/// Whether this is the beginning of a startup frame, as far as it goes.
+/// Whether these octets may begin a startup frame.
 bool resembles_startup(Bytes octets, bool at_front) {
   const std::ptrdiff_t wrong = wrong_octets(nearest_kind(octets), octets);
   if (!at_front) return wrong == 0;
@@ -42,8 +42,9 @@ bool resembles_startup(Bytes octets, bool at_front) {
                                             : wrong <= most_wrong_in_key;
 }
 
-/// Octets of the frame whose beginning is given; nothing as long as that is not there. One with more
-/// private data than is allowed ends where its octets end by now: no receiver waits for more.
+/// The size of the frame that begins with these octets; nothing as long as its header is
+/// incomplete. A frame with more private data than is allowed ends with these octets: no receiver
+/// waits for more.
 std::optional<std::size_t> startup_size(Bytes octets) {
   if (octets.size() < wire::mpa_frame_header_size) return std::nullopt;
   const std::size_t private_data =
@@ -87,7 +88,7 @@ void MpaFraming::no_startup(Half& at) {
   const Assembly seen = std::move(at.assembly);
   at.assembly = {};
   at.refused_startup = seen.begin;
-  // From the first octet on the stream is something else: only a startup frame can change that.
+  // The stream is not MPA from its first octet on: only a startup frame can change that.
   at.startup_lost = !at.from_syn || forced_ || seen.cut();
   at.phase = at.startup_lost ? Phase::searching : Phase::given_up;
   if (at.startup_lost && peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
@@ -116,13 +117,13 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
       .octets = octets};
   at.startup = Startup{frame.frame.kind, header.flags, wire::Crc32c().update(octets).trailer()};
   at.origin = seen.begin + size;
-  // Of more private data than there may be the rest is no FPDU.
+  // If there is more private data than is allowed, the rest of it is no FPDU.
   if (header.pd_length.value() > wire::mpa_max_private_data)
     at.unread = wire::mpa_frame_header_size + header.pd_length.value() - size;
   at.phase = Phase::awaiting_peer;
   is_iwarp_ = true;
   Half& other = peer(at);
-  // What came of the peer's frame was answered: for this end it was one.
+  // This end has answered the peer's octets, so it took them for a whole frame.
   if (other.phase == Phase::startup && other.assembly.octets.size() >= wire::mpa_frame_header_size)
     take_startup_frame(other, other.assembly.octets.size());
   listener_->mpa_frame(frame);
@@ -145,7 +146,7 @@ void MpaFraming::sent_startup(const MpaFrameSeen& frame) {
   if (peer(at).startup) settle(at);
 }
 
-/// Nothing like the frame that is owed: what follows is no FPDU either.
+/// There is nothing like the frame that is due: what follows is no FPDU either.
 void MpaFraming::wrong_key(Half& at) {
   const Assembly seen = std::move(at.assembly);
   at.assembly = {};
@@ -169,12 +170,12 @@ void MpaFraming::check_key(const MpaFrameSeen& frame) {
 
 void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length) {
   const std::size_t came = frame.frame.private_data.size();
-  const std::string admissible = fmt::format("{}: what came", came);
+  const std::string admissible = fmt::format("{}: the octets that came", came);
   judged(frame.place.direction).add(framing::pd_length);
   if (came > 0) judged(frame.place.direction).add(framing::pd_length_swapped);
   if (pd_length == came) return;
   const bool swapped = std::byteswap(pd_length) == came;
-  // That it is more than there may be is for the rules of startup to say.
+  // The rules of startup report a length above the limit.
   if (pd_length > wire::mpa_max_private_data && !swapped) return;
   if (swapped)
     broken(framing::pd_length_swapped, frame.place,
@@ -197,7 +198,7 @@ void MpaFraming::settle(Half& at) {
   const wire::MpaFlags reply = mine.kind == wire::MpaFrameKind::reply ? mine.flags : theirs.flags;
   for (Half* half : {&other, &at}) {
     if (half->phase != Phase::awaiting_peer) continue;
-    half->unread = 0;  // what comes now was sent knowing of the peer's frame
+    half->unread = 0;  // from here on the sender had the peer's frame
     half->known.origin = half->origin;
     judged(half->direction).add(framing::early_octets);
     if (!half->store.octets.empty() && !half->follows_hole)
@@ -227,8 +228,8 @@ void MpaFraming::judge_early_octets(Half& at, Certainty certainty) {
   const Place place{at.direction, at.store.begin, early.size(), by.frame, by.frame, by.time};
   const auto& checksum = at.startup->checksum;
   if (early.size() >= checksum.size() && std::ranges::equal(early.first(checksum.size()), checksum))
-    return;  // said where Full Operation begins
-  // Whether an FPDU may stand here is for the messages to tell. The rest of it may still come.
+    return;  // reported where Full Operation begins
+  // Other rules judge whether an FPDU may be here. The rest of it may still come.
   const auto begun = [&](bool markers) {
     const auto length = ulpdu_length(early, markers);
     return length && Shape::of(*length, markers, 0).size() > early.size() &&
@@ -281,7 +282,8 @@ void MpaFraming::set_aside(Half& at, const Chunk& chunk) {
 
 void MpaFraming::settle_without_peer(Half& at) {
   Half& other = peer(at);
-  // Its own frame tells what the other end has to send, and that CRCs are in use if it asks so.
+  // This end's frame shows what the other end has to send, and that CRCs are in use if it asks for
+  // them.
   other.known.markers = at.startup->flags.markers();
   if (at.startup->flags.crc()) at.known.crc = other.known.crc = true;
   at.certainty = Certainty::likely;

@@ -35,7 +35,7 @@ std::string kinds(const Values& values) {
       {{values.rtr_send, "Send"}, {values.rtr_write, "Write"}, {values.rtr_read, "Read"}}, ", ");
 }
 
-/// Kinds of RTR that both frames name.
+/// The kinds of RTR that both frames have.
 Values common(const Values& request, const Values& reply) {
   Values both;
   both.rtr_send = request.rtr_send && reply.rtr_send;
@@ -96,9 +96,9 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
   const bool extended = frame.flags.enhanced() && frame.revision >= 2;
   const std::uint16_t pd_length =
       wire::Reader(seen.octets).read<wire::MpaFrameHeader>().pd_length.value();
-  // Little-endian: framing says so, by the octets that came.
+  // Little-endian: the framing reports this, from the octets that came.
   const bool swapped = std::byteswap(pd_length) == frame.private_data.size();
-  // Where not all of the private data came, it may be, too.
+  // If not all of the private data came, it may be little-endian as well.
   const bool perhaps_swapped = std::byteswap(pd_length) <= wire::mpa_max_private_data &&
                                std::byteswap(pd_length) > frame.private_data.size();
   if (frame.private_data.size() > wire::mpa_max_private_data ||
@@ -184,7 +184,7 @@ void StartupRules::settle() {
   const auto markers = [](const std::optional<Frame>& frame) -> std::optional<bool> {
     return frame ? std::optional(frame->flags.markers()) : std::nullopt;
   };
-  // Whoever sets M receives Markers.
+  // The side that sets M receives Markers.
   const bool request_from_first = role(Direction::from_first) == Role::initiator;
   negotiated_.markers_from_first = markers(request_from_first ? reply_ : request_);
   negotiated_.markers_from_second = markers(request_from_first ? request_ : reply_);
@@ -255,7 +255,7 @@ void StartupRules::raise_before_reply(const First& fpdu, Certainty certainty) {
                       : "no FPDU before the Reply");
 }
 
-/// RFC 5044 section 7.1.2. An FPDU that comes too early is held until the other side has shown what it
+/// RFC 5044 section 7.1.2. An FPDU that comes too early is kept until it is known what the other side
 /// had sent by then.
 void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
   const bool initiator = sender == Role::initiator;
@@ -305,7 +305,7 @@ void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
 
 void StartupRules::hole(Direction direction) {
   holes_[index_of(direction)] = true;
-  // Whatever stood in the hole may have been the Initiator's first FPDU, or the Reply.
+  // The Initiator's first FPDU or the Reply may have been in the hole.
   if (early_responder_ && opposite(direction) == early_responder_->place.direction) {
     if (early_responder_->received)
       confirm_early_responder(nullptr);
@@ -318,7 +318,7 @@ void StartupRules::hole(Direction direction) {
 }
 
 void StartupRules::finish() {
-  // Who gave the connection back to its ULP sends no FPDU any more.
+  // After a rejection the connection belongs to the ULP: neither side sends FPDUs.
   if (negotiated_.rejected && request_ && reply_) {
     if (!holes_[index_of(request_->place.direction)])
       findings_.judged(request_->place.direction, check::initiator_after_reject);
@@ -326,7 +326,7 @@ void StartupRules::finish() {
       findings_.judged(reply_->place.direction, check::responder_after_reject);
   }
   confirm_early_responder(nullptr);
-  // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
+  // A participant knows that no Reply was sent; in a capture the Reply may be missing.
   if (early_initiator_ && (order_ == Order::as_it_happened || early_initiator_->received == 0))
     raise_before_reply(*early_initiator_, early_initiator_->certainty);
   early_initiator_.reset();
@@ -378,8 +378,8 @@ void StartupRules::check_rtr(const Incoming& incoming) {
     findings_.raise(check::rtr_with_payload, incoming, "an RTR indication without payload");
 }
 
-/// An Initiator that ends the set-up says why: RFC 6581 sections 8, 9.1, 9.2 and 9.3. Nothing can
-/// have come from the Responder by then, so the error is one of set-up or its own.
+/// An Initiator that ends the set-up states the cause: RFC 6581 sections 8, 9.1, 9.2 and 9.3. The
+/// Responder has sent no FPDU by then, so the error is one of set-up or the Initiator's own.
 void StartupRules::check_first_terminate(const Incoming& incoming) {
   const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
   if (!cause) return;
@@ -436,7 +436,7 @@ void StartupRules::reads_outstanding(const Incoming& incoming, std::uint32_t out
                     fmt::format("{} Reads outstanding", outstanding),
                     fmt::format("at most {}", depth));
   };
-  // A depth that was not settled limits nobody.
+  // A depth that was not negotiated is no limit.
   constexpr std::uint16_t open = wire::read_depth_unnegotiated;
   const Direction direction = incoming.direction();
   if (role(direction) == Role::initiator) {

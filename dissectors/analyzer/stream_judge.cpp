@@ -25,7 +25,7 @@ StreamJudge::StreamJudge(Shared& shared, const Connection& connection, const Kno
 void StreamJudge::miss_beginning() {
   beginning_missed_ = true;
   if (!tracker_) return;
-  // What an end blames may stand in what was not captured of the other one.
+  // The segment that a Terminate blames may not have been captured.
   for (const Direction each : {Direction::from_first, Direction::from_second})
     tracker_->unseen_segment(each);
 }
@@ -53,7 +53,8 @@ void StreamJudge::sent(Bytes ulpdu, const Place& place, bool intact) {
 void StreamJudge::sent_undescribed() { tracker().unseen_segment(knowledge_->tester); }
 
 void StreamJudge::finish(Direction direction, Rest rest) {
-  // The other end may blame the segment in it, whose header it has read (RFC 5040 section 4.8).
+  // The other end may blame the unfinished segment, whose header it has read (RFC 5040 section
+  // 4.8).
   if (framing_.within_fpdu(direction)) tracker().unseen_segment(direction);
   framing_.finish(direction, rest);
   if (tracker_ && rest == Rest::none_comes) tracker_->nothing_follows(direction);

@@ -11,7 +11,7 @@ namespace dissectors::analyzer {
 
 namespace {
 
-/// What a held segment costs besides its octets: so many tiny ones are bounded, too.
+/// The memory of a held segment besides its octets: it limits the number of tiny ones, too.
 constexpr std::size_t bookkeeping = 128;
 
 /// The octets of [begin, end) of the stream that were captured in `octets`, which begin at `offset`.
@@ -25,7 +25,7 @@ Chunk cut(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) {
   return {begin, end - begin, part(chunk.octets, chunk.offset, begin, end), chunk.segment};
 }
 
-/// Whether what both captured of the same range is the same.
+/// Whether both have the same octets, as far as both were captured.
 bool same(Bytes one, Bytes other) {
   const std::size_t comparable = std::min(one.size(), other.size());
   return std::ranges::equal(one.first(comparable), other.first(comparable));
@@ -34,7 +34,7 @@ bool same(Bytes one, Bytes other) {
 }  // namespace
 
 std::int64_t TcpReassembly::offset_of(std::uint32_t number) const {
-  // Sequence numbers wrap: a number means the offset next to what was handed on last.
+  // Sequence numbers wrap: a number means the offset that is nearest to the next one expected.
   const auto expected = static_cast<std::uint32_t>(origin_ + next_);
   return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(number - expected);
 }
@@ -124,7 +124,7 @@ void TcpReassembly::hold(const Chunk& chunk, StreamReceiver& receiver) {
     give_up_until(waiting_.begin()->first, true, chunk.segment, receiver);
 }
 
-/// If what waits first is out of the window, so is all that waits.
+/// If the first held chunk is out of the window, all of them are.
 bool TcpReassembly::drop_out_of_window(StreamReceiver& receiver) {
   if (waiting_.empty() || waiting_.begin()->first - next_ <= reach_) return false;
   for (const auto& [offset, held] : std::exchange(waiting_, {}))
@@ -162,7 +162,7 @@ bool TcpReassembly::lacks(std::uint32_t number) const {
   if (!started_ && !announced_) return false;
   std::int64_t missing = started_ ? offset_of(number) - static_cast<std::int64_t>(next_)
                                   : static_cast<std::int32_t>(number - *announced_);
-  // A FIN takes a number, too, and need not have been captured.
+  // A FIN takes a sequence number, too, and may not have been captured.
   if (waiting_.empty()) --missing;
   return missing > 0 && static_cast<std::uint64_t>(missing) <= largest_window;
 }
@@ -211,7 +211,7 @@ void TcpReassembly::give_up_acknowledged(const Acknowledgement& it, StreamReceiv
     const SegmentFacts by{next_, next_, it.frame, it.time};
     const std::uint64_t waiting =
         waiting_.empty() ? std::numeric_limits<std::uint64_t>::max() : waiting_.begin()->first;
-    // One octet more may be a FIN that was not captured.
+    // One octet more may be a FIN that is missing from the capture.
     if (waiting_.empty() && until - next_ == 1) return;
     give_up_until(std::min(waiting, until), false, by, receiver);
   }

@@ -23,8 +23,8 @@ wire::Terminate control_of(wire::Bytes content) {
   return terminate;
 }
 
-/// The same of a sender that leaves them to the bit-fields of a little-endian host: Layer and EType
-/// change places in the first octet, M is the lowest bit of the third, D and R are the next ones.
+/// The same from a sender that uses the bit-fields of a little-endian host: Layer and EType are
+/// exchanged in the first octet, M is the lowest bit of the third, D and R are the next ones.
 wire::Terminate control_of_host(wire::Bytes content) {
   const auto octet = [content](std::size_t at) { return std::to_integer<unsigned>(content[at]); };
   wire::Terminate terminate;
@@ -38,7 +38,7 @@ wire::Terminate control_of_host(wire::Bytes content) {
   return terminate;
 }
 
-/// Whether the control octets make sense, and after them is what they announce and nothing else.
+/// Whether the control octets make sense, and what they announce follows them and nothing else.
 bool agrees(const wire::Terminate& terminate, wire::Bytes rest) {
   const std::size_t length = terminate.m || terminate.d ? sizeof(wire::be16) : 0;
   if (terminate.reserved != 0 || !wire::is_registered(terminate.cause) || rest.size() < length)
@@ -62,7 +62,7 @@ std::optional<TerminateReading> read_terminate_control(wire::Bytes content) {
   const wire::Terminate stated = control_of(content);
   const wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
   const TerminateReading as_specified{Layout::as_specified, stated};
-  // Without headers the numbers alone do not show which reading is meant.
+  // Without headers the values alone do not show which reading is meant.
   if (rest.empty() || agrees(stated, rest)) return as_specified;
   wire::Terminate exchanged = stated;
   std::swap(exchanged.cause.layer, exchanged.cause.type);

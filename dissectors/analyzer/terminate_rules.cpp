@@ -70,7 +70,7 @@ std::uint32_t TerminateRules::terminate(const Incoming& incoming, const MessageS
 
 // ------------------------------------------------------------------- layout (RFC 5040 4.8)
 
-/// The control octets as their sender means them.
+/// The control octets as the sender means them.
 wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes content) const {
   using Layout = TerminateReading::Layout;
   const TerminateReading reading = *read_terminate_control(content);
@@ -90,8 +90,8 @@ wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes co
   return reading.terminate;
 }
 
-/// The Terminate's parts as far as its bits and its length agree. What section 7.1 calls "set to
-/// zero" may stand there as zeros or be left out.
+/// The Terminate's parts, as far as its bits and its length agree. What section 7.1 calls "set to
+/// zero" may be there as zeros or be left out.
 std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
                                                       wire::Bytes content) const {
   if (content.size() < sizeof(wire::TerminateControl)) {
@@ -117,7 +117,7 @@ std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
   return terminate;
 }
 
-/// Whether there is what the bits M, D and R announce in the octets after them.
+/// Whether the octets after the bits M, D and R have what these announce.
 bool TerminateRules::check_headers(const Incoming& incoming, const wire::Terminate& terminate,
                                    wire::Bytes rest) const {
   constexpr std::size_t length_size = sizeof(wire::be16);
@@ -194,7 +194,7 @@ void TerminateRules::check_cause(const Parts& parts) const {
     raise(check::ddp_unregistered, "a type and code of RFC 5041 section 7.2");
 }
 
-/// Whether the message that is blamed can have the fault that the code names.
+/// Whether the blamed message can have the fault that the code means.
 void TerminateRules::check_code(const Parts& parts) const {
   const wire::TerminateCause cause = parts.terminate.cause;
   const wire::RdmapControl control = parts.blamed->rdmap();
@@ -287,8 +287,8 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
   const auto raise = [&](const Statement& statement, const char* admissible) {
     findings_.raise(statement, parts.incoming, admissible);
   };
-  // Both readings stand for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure 10
-  // knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
+  // Both readings hold for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure
+  // 10 knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
   if (carries_invalidate(parts.blamed)) return;
   const Direction direction = parts.incoming.direction();
   findings_.judged(direction, check::r_bit);
@@ -356,7 +356,7 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   return found->frame;
 }
 
-/// The header of the Read Request as it came, or with what was served taken off.
+/// The header of the Read Request as it came, or less what was served.
 void TerminateRules::check_read(const Parts& parts) {
   const Direction requester = opposite(parts.incoming.direction());
   const auto progress =

@@ -20,8 +20,8 @@ namespace dissectors::capture {
 
 namespace {
 
-// What libpcap's FILE reads from, or where records are viewed; `position` octets have been taken so
-// far.
+// The source that libpcap's FILE reads, or in which records are viewed; `position` octets were
+// taken so far.
 struct Feed {
   std::unique_ptr<OctetSource> source;
   std::vector<std::byte> buffer = std::vector<std::byte>(2 * longest_captured_frame);
@@ -88,7 +88,7 @@ constexpr std::array unsupported{
     Unsupported{
         "different from the",
         "take one interface at a time: tshark -r FILE -Y frame.interface_id==0 -w PART.pcapng"},
-    Unsupported{"different byte orders", "write it anew: tshark -r FILE -w WHOLE.pcapng"}};
+    Unsupported{"different byte orders", "write it again: tshark -r FILE -w WHOLE.pcapng"}};
 
 // libpcap reads the length of a section's first block before it knows the order of its octets.
 bool is_of_the_other_byte_order(std::string_view reason) {
@@ -125,7 +125,7 @@ struct CaptureReader::State {
   bool ended = false;
   std::optional<Tear> tear;
 
-  // Octets that libpcap took: what waits in the FILE's buffer is not among them.
+  // The octets that libpcap took; those in the FILE's buffer do not count.
   [[nodiscard]] std::uint64_t taken() const {
     return static_cast<std::uint64_t>(::ftello(::pcap_file(handle.get())));
   }
@@ -137,7 +137,7 @@ struct CaptureReader::State {
                   .reason = one_line(std::move(reason)),
                   .unsupported = unsupported};
   }
-  // A fault of the source says more than libpcap, which only sees too few octets.
+  // A fault of the source is the better reason: libpcap only sees too few octets.
   void fail(std::uint64_t offset) {
     const std::string& below = feed.source->fault();
     std::string reason = below.empty() ? pcap_geterr(handle.get()) : below;
@@ -145,7 +145,7 @@ struct CaptureReader::State {
     end_at(offset, advice.empty() ? reason : fmt::format("{}; {}", reason, advice),
            !advice.empty());
   }
-  // The same where there is no libpcap.
+  // The same without libpcap.
   std::optional<FrameView> torn(std::string reason) {
     const std::string& below = feed.source->fault();
     end_at(feed.position, below.empty() ? std::move(reason) : below, false);
@@ -243,7 +243,7 @@ std::optional<FrameView> CaptureReader::next() {
   const int status = pcap_next_ex(state_->handle.get(), &header, &octets);
   if (status == 1) {
     ++state_->frames;
-    // Hostile files hold negative times and more nanoseconds than a second has; sums wrap.
+    // Hostile files have negative times and more nanoseconds than a second has; sums wrap.
     return FrameView{.time = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
                              static_cast<std::uint64_t>(header->ts.tv_usec),
                      .original_length = header->len,

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_ipv6 = 0x86DD, ethertype_mpls = 0x8847,
                         ethertype_ethernet = 0x6558;
-// C-tag, S-tag (IEEE 802.1Q), and what stood for the S-tag before it was assigned.
+// C-tag, S-tag (IEEE 802.1Q), and the value in use before that of the S-tag was assigned.
 constexpr std::uint16_t ethertype_vlan = 0x8100, ethertype_service_vlan = 0x88A8,
                         ethertype_old_service_vlan = 0x9100;
 constexpr int most_vlan_tags = 4;
@@ -31,8 +31,8 @@ constexpr int most_tunnels = 4;
 constexpr std::uint8_t hop_by_hop = 0, routing = 43, fragment_header = 44, authentication = 51,
                        destination_options = 60;
 
-// Reads big-endian numbers in order; once something was missing everything further is 0 and
-// `good()` is false.
+// Reads big-endian numbers in order; after a number that is not there, all are 0 and `good()` is
+// false.
 class Cursor {
  public:
   explicit Cursor(base::Bytes octets) : rest_(octets) {}
@@ -67,7 +67,7 @@ class Cursor {
 
 // What an IP packet carries.
 struct Packet {
-  Flow flow;  ///< ports not known yet
+  Flow flow;  ///< without the ports
   std::uint8_t protocol = 0;
   std::size_t length = 0;  ///< of the payload by the header
   base::Bytes payload;     ///< what was captured of it
@@ -93,11 +93,11 @@ Parsed parse_ipv4(base::Bytes octets) {
   cursor.take(2);
   set_address(packet.flow.from, cursor.take(4));
   set_address(packet.flow.to, cursor.take(4));
-  // A sender that leaves segmentation of more than 64 KiB to its adapter writes no length.
+  // A sender whose adapter segments more than 64 KiB writes no length.
   if (total == 0) total = octets.size();
   if (!cursor.good() || header < 20 || total < header || octets.size() < header)
     return std::unexpected(NoSegment::malformed);
-  // A fragment (MF or an offset, RFC 791 3.1) has no ports to tell its connection by.
+  // A fragment (MF or an offset, RFC 791 3.1) has no ports that show its connection.
   if ((fragment & 0x3FFFU) != 0) return std::unexpected(NoSegment::fragment);
   packet.length = total - header;
   packet.payload = octets.subspan(header);
@@ -105,7 +105,8 @@ Parsed parse_ipv4(base::Bytes octets) {
   return packet;
 }
 
-// Takes one extension header off the packet's payload; its end shows as another protocol.
+// Removes one extension header from the packet's payload; after the last one, the protocol is
+// another.
 std::expected<void, NoSegment> strip_extension(Packet& packet) {
   Cursor cursor(packet.payload);
   const std::uint8_t kind = std::exchange(packet.protocol, cursor.u8());
@@ -140,17 +141,17 @@ Parsed parse_ipv6(base::Bytes octets) {
   set_address(packet.flow.to, cursor.take(16));
   if (!cursor.good()) return std::unexpected(NoSegment::malformed);
   packet.payload = cursor.rest();
-  // A jumbogram (RFC 2675) says its length in an option; here it ends where the capture does.
+  // A jumbogram (RFC 2675) has its length in an option; here it ends where the capture does.
   if (packet.length == 0) packet.length = packet.payload.size();
   packet.payload = packet.payload.first(std::min(packet.payload.size(), packet.length));
-  // Each turn takes at least eight octets, so this ends.
+  // Each iteration takes at least eight octets, so this ends.
   while (is_extension(packet.protocol))
     if (const auto stripped = strip_extension(packet); !stripped)
       return std::unexpected(stripped.error());
   return packet;
 }
 
-// Takes VLAN tags and MPLS labels (RFC 3032) off; false where what is after them is no IP.
+// Removes VLAN tags and MPLS labels (RFC 3032); false if no IP packet follows them.
 bool strip_tags(std::uint16_t type, Cursor& cursor) {
   for (int tags = 0; tags < most_vlan_tags; ++tags) {
     if (type != ethertype_vlan && type != ethertype_service_vlan &&
@@ -163,12 +164,12 @@ bool strip_tags(std::uint16_t type, Cursor& cursor) {
     constexpr std::uint32_t bottom_of_stack = 0x100;
     while (cursor.good() && (cursor.u32() & bottom_of_stack) == 0) {
     }
-    return true;  // what follows says itself what it is
+    return true;  // the next octets show the IP version
   }
   return type == ethertype_ipv4 || type == ethertype_ipv6;
 }
 
-// Takes the link's header off; false where the frame says that it carries no IP.
+// Removes the link's header; false if the header shows that the frame carries no IP.
 bool strip_link(LinkType link, Cursor& cursor) {
   std::uint16_t type = ethertype_ipv4;
   switch (link) {
@@ -230,7 +231,7 @@ bool strip_geneve(Cursor& cursor) {
   return type == ethertype_ethernet ? strip_ethernet(cursor) : strip_tags(type, cursor);
 }
 
-// Takes the header of a tunnel off; false where there is none that is known here.
+// Removes the header of a tunnel; false if there is none that is known here.
 bool strip_tunnel(const Packet& packet, Cursor& cursor) {
   switch (packet.protocol) {
     case protocol_ipv4:
@@ -301,8 +302,8 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// `tcp`: the header, whole. A host that leaves checksums to its adapter writes the sum of the pseudo-header
-// into the field.
+// `tcp`: the whole header. A host that leaves checksums to its adapter writes the sum of the
+// pseudo-header into the field.
 std::optional<std::uint16_t> header_sum(const Packet& packet, base::Bytes tcp) {
   constexpr std::size_t checksum_field = 16;
   const std::size_t size = packet.flow.from.ipv6 ? 16 : 4;
@@ -320,7 +321,7 @@ std::optional<std::uint16_t> header_sum(const Packet& packet, base::Bytes tcp) {
   return fold(pseudo + sum_of(tcp));
 }
 
-// What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
+// The options of a SYN's TCP header that are read: Maximum Segment Size (RFC 9293 3.2) and Window
 // Scale (RFC 7323 2.2).
 void read_syn_options(base::Bytes header, Segment& segment) {
   constexpr std::size_t fixed_part = 20;
@@ -399,7 +400,7 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame
   const std::uint8_t flags = cursor.u8();
   if (!cursor.good() || header < 20 || packet->length < header)
     return std::unexpected(NoSegment::malformed);
-  segment.window = cursor.u16();  // 0 where the capture ended before it
+  segment.window = cursor.u16();  // 0 if the capture ended before it
   segment.fin = (flags & 0x01U) != 0;
   segment.syn = (flags & 0x02U) != 0;
   segment.rst = (flags & 0x04U) != 0;

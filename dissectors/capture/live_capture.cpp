@@ -26,8 +26,8 @@ constexpr int snapshot_length = 262144;
 constexpr std::uint16_t discard_port = 9;
 constexpr std::uint32_t unused_group =
     0xEFFF4D4D;  // 239.255.77.77, administratively scoped (RFC 2365)
-// `vlan` shifts all that follows it in a filter, so it comes last;
-// links without VLANs refuse the word.
+// `vlan` shifts the offsets of everything after it in a filter, so it comes last; links without
+// VLANs refuse the keyword.
 constexpr const char* ethernet_filter = "tcp or udp port 9 or (vlan and (tcp or udp port 9))";
 constexpr const char* raw_filter = "tcp or udp port 9";
 
@@ -40,7 +40,7 @@ std::string reason(const std::string& interface, const std::string& why) {
   return fmt::format("cannot capture on {}: {}", interface, why);
 }
 
-// What pcap_activate() said, with the remedy where we know one.
+// The error of pcap_activate(), with the remedy if we know one.
 std::string activation_problem(const std::string& interface, int status, pcap_t* handle) {
   if (status == PCAP_ERROR_PERM_DENIED) {
     return reason(
@@ -95,8 +95,8 @@ std::expected<LiveCapture, std::string> LiveCapture::open(const std::string& int
   pcap_set_timeout(handle.get(), timeout_milliseconds);
   pcap_set_buffer_size(handle.get(), buffer_size);
   pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
-  // A warning (status > 0) still captures; no promiscuous mode is asked for, all our frames are to
-  // or from this host.
+  // With a warning (status > 0) it still captures. No promiscuous mode is needed: all our frames
+  // are to or from this host.
   if (const int status = pcap_activate(handle.get()); status < 0) {
     return std::unexpected(activation_problem(interface, status, handle.get()));
   }
@@ -148,7 +148,7 @@ CaptureCounts LiveCapture::counts() const {
 
 namespace {
 
-// "RNIC sentinel", nonce, number; fixed size, host byte order: it is read only by its writer.
+// "RNIC sentinel", nonce, number; fixed size, host byte order: only its writer reads it.
 struct SentinelText {
   std::array<char, 16> mark{'R', 'N', 'I', 'C', ' ', 's', 'e', 'n', 't', 'i', 'n', 'e', 'l'};
   std::uint64_t nonce = 0, number = 0;
@@ -201,7 +201,7 @@ std::expected<std::uint64_t, std::string> Sentinel::send() {
   SentinelText text;
   text.nonce = nonce_;
   text.number = ++sent_;
-  // On loopback nobody listens, and the refusal of one datagram is reported by the next send.
+  // On loopback there is no listener, and the next send reports the refusal of a datagram.
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (::send(socket_, &text, sizeof text, 0) == sizeof text) return sent_;
     if (errno != ECONNREFUSED) break;

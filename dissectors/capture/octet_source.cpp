@@ -65,18 +65,18 @@ class MemorySource final : public OctetSource {
   std::string none_;
 };
 
-// What was read of the packed octets to know them, then the rest.
+// First the octets that were read to recognise the compression, then the rest.
 class Packed {
  public:
   explicit Packed(std::unique_ptr<OctetSource> source) : source_(std::move(source)) {}
 
-  // Makes sure that as many lie there, unless the source ends before; tells what lies there.
+  // Makes sure that so many octets are in the buffer, unless the source ends before; returns them.
   base::Bytes peek(std::size_t count) {
     while (end_ - begin_ < count && !at_end_) refill();
     return base::Bytes(buffer_).subspan(begin_, end_ - begin_);
   }
   void drop(std::size_t count) { begin_ += count; }
-  // What was peeked at first, then straight from the source.
+  // First the octets that were read ahead, then directly from the source.
   std::size_t take(std::span<std::byte> buffer) {
     if (begin_ == end_) return source_->read(buffer);
     const std::size_t count = std::min(end_ - begin_, buffer.size());
@@ -112,7 +112,7 @@ class PlainSource final : public OctetSource {
   Packed packed_;
 };
 
-// A packed source ends properly, or with a fault: its own, or that of what it is read from.
+// A compressed source ends properly, or with a fault: its own, or one of the source that it reads.
 class UnpackingSource : public OctetSource {
  public:
   explicit UnpackingSource(Packed packed) : packed_(std::move(packed)) {}
@@ -148,7 +148,7 @@ class GzipSource final : public UnpackingSource {
     while (!done_) {
       const base::Bytes there = packed_.peek(1);
       if (there.empty()) return stop(between_members_ ? "" : "the gzip stream ends too early");
-      // A file may hold several gzip streams, one after the other; zeros may pad its end.
+      // A file may have several gzip streams, one after the other; zeros may pad its end.
       if (between_members_ && there.front() == std::byte{0}) {
         packed_.drop(1);
         continue;
@@ -193,7 +193,7 @@ class ZstdSource final : public UnpackingSource {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     while (!done_ && out.pos == 0) {
       const base::Bytes there = packed_.peek(1);
-      // What the unpacker still holds comes out without more going in.
+      // The decompressor may still have output without more input.
       ZSTD_inBuffer in{there.data(), there.size(), 0};
       const bool at_end = there.empty();
       if (at_end && between_frames_) return stop("");

@@ -18,7 +18,7 @@ void put(std::vector<std::byte>& file, std::uint32_t value, int octets) {
 std::vector<std::byte> pcap_header(LinkType link) {
   std::vector<std::byte> file;
   put(file, magic_nanoseconds,
-      4);  // written in little-endian order, which readers tell by the magic
+      4);  // written in little-endian order, which readers see by the magic number
   put(file, 2, 2);
   put(file, 4, 2);
   put(file, 0, 4);

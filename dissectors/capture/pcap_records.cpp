@@ -51,7 +51,7 @@ std::optional<PcapFileHeader> ordinary_pcap(base::Bytes head) {
 }
 
 PcapRecordHeader parse_record_header(const PcapFileHeader& file, base::Bytes head) {
-  // Times before 1970 are negative, as libpcap takes them.
+  // Times before 1970 are negative, as libpcap reads them.
   const auto seconds = static_cast<std::int32_t>(number(head, 0, file.swapped));
   const auto fraction = static_cast<std::int32_t>(number(head, 4, file.swapped));
   const std::int64_t unit = file.nanoseconds ? 1 : 1000;

@@ -58,7 +58,7 @@ std::vector<std::byte> pcapng_header(LinkType link, std::string_view application
   put(file, byte_order_magic, 4);
   put(file, 1, 2);
   put(file, 0, 2);
-  put(file, std::numeric_limits<std::uint64_t>::max(), 8);  // length of the section: not told
+  put(file, std::numeric_limits<std::uint64_t>::max(), 8);  // length of the section: not stated
   put_text(file, opt_comment, comment);
   put_text(file, shb_userappl, application);
   put(file, opt_endofopt, 4);

@@ -8,7 +8,7 @@ namespace dissectors::capture {
 
 namespace {
 
-// What a frame costs: its octets and roughly the bookkeeping.
+// The memory that a frame takes: its octets and roughly the bookkeeping.
 std::size_t cost(const Frame& frame) { return frame.octets.size() + sizeof(Frame); }
 
 }  // namespace

@@ -31,7 +31,7 @@ void StreamIndex::add(Direction& direction, const Segment& segment, std::uint32_
   if (segment.syn && !direction.syn) direction.syn = number;
   if (segment.fin && !direction.fin) direction.fin = number;
   if (segment.payload_length == 0) return;
-  // Sequence numbers wrap: the segment lies within 2 GiB of what was seen last.
+  // Sequence numbers wrap: the segment is within 2 GiB of the last one seen.
   const auto expected = static_cast<std::uint32_t>(direction.origin + direction.highest);
   const auto ahead = static_cast<std::int32_t>(first - expected);
   const auto begin = static_cast<std::int64_t>(direction.highest) + ahead;

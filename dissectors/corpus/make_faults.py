@@ -66,7 +66,7 @@ def answered(request, *ulpdus):
 
 
 def revision_zero(change):
-    """Revision 0 tells DDP no version of its own, so that the change of one is what is wrong."""
+    """Revision 0 requires no DDP version, so that only the change of the version is wrong."""
     def make(connection):
         connection.startup[1] = mpa(False, CRC_FLAG, 0)
         change(connection)
@@ -223,7 +223,7 @@ second = (4 + 2 + 18 + 100 + 4,)  # where the second FPDU begins: after a Marker
 
 def markers_by_sequence_numbers(connection):
     """Where the TCP sequence number is a multiple of 512, and not from the first FPDU on."""
-    connection.startup[0] = mpa(True, CRC_FLAG, REVISION, payload(8))  # Markers stand at multiples of four
+    connection.startup[0] = mpa(True, CRC_FLAG, REVISION, payload(8))  # Markers are at multiples of four
     connection.up.origin = connection.first[0] + len(connection.startup[0])
     assert connection.up.origin % 4 == 0 and connection.up.origin % 512
     for number in range(3):

@@ -162,7 +162,7 @@ def mid_stream(markers):
 
 
 def mid_stream_without_crc(capture):
-    """As above, and nothing but Markers and headers tells where FPDUs begin."""
+    """As above, and only Markers and headers show where FPDUs begin."""
     frames = []
     connection = plain(frames, 5445, True, True, crc=False, sizes=SMALL)
     capture += frames[6:]
@@ -197,7 +197,7 @@ def fpdu_without_a_reply(capture):
 
 
 def acknowledged_early(capture):
-    """Taps that were merged: each acknowledgement stands before the segment that it acknowledges."""
+    """Merged taps: each acknowledgement is before the segment that it acknowledges."""
     connection = Connection(capture, 5445, True, True)
     for index in range(20):
         connection.up.send(pattern(400, index))
@@ -248,7 +248,7 @@ def mid_stream_of_small_sends(capture):
 
 
 def far_segment(capture):
-    """A segment of nobody's 2^30 octets ahead, far outside the receiver's window."""
+    """A foreign segment 2^30 octets ahead, far outside the receiver's window."""
     connection = Connection(capture, 5445)
     for index in range(12):
         connection.up.send(pattern(900, index))

@@ -135,7 +135,7 @@ def play(name, initiator, responder):
     values = {"address": ADDRESSES[responder.series], "port": port}
     for guest in (initiator, responder):
         guest.finish(f"siw-configure {DEFAULTS} && siw-configure {configuration}")
-    # siw's listening socket is the kernel's own, and stands in its table like everybody's.
+    # siw's listening socket is the kernel's own, and is in its table like all others.
     listens = f"until grep -q ':{port or 0:04X} 00000000:0000 0A' /proc/net/tcp; do kill -0 $! || exit 1; usleep 20000; done; echo Ready; "
     deadline = time.monotonic() + SESSION_TIME
     serving = responder.run(f"{server.format(**values)} & {listens if port else ''}wait $!")

@@ -32,7 +32,7 @@ class Stream:
 
     def __init__(self, markers, crc=True):
         self.markers, self.crc = markers, crc
-        self.origin = 0  # what positions of Markers are counted from lies so many octets before the stream
+        self.origin = 0  # the origin of Marker positions is so many octets before the stream
         self.octets = bytearray()
         self.places = []  # of FPDUs: first octet, and the one after the last
         self.fpdus = self.marker_count = self.payload = 0

@@ -42,7 +42,7 @@ def passive_rules():
 
 
 def deviations():
-    """All that the reference knows."""
+    """All deviations of the reference."""
     text = (HERE.parent.parent / "reference_rnic/deviants/deviations.def").read_text()
     return re.findall(r"^RNIC_DEVIATION\((\w+),", text, re.M)
 
@@ -114,7 +114,7 @@ def faults(results, manifest):
 
 
 def rewritten(results, manifest):
-    """The manifest as the results need it; reasons that stand are kept, the others are left to be written."""
+    """The manifest as the results need it; existing reasons are kept, the others have to be written."""
     fresh = {}
     for name, came in results.items():
         listed = manifest.get(name, {})

@@ -8,7 +8,7 @@ namespace dissectors::wireshark {
 
 namespace {
 
-// More do not fit into a line.
+// More do not fit in a line.
 constexpr std::size_t listed = 8;
 
 analyzer::Bytes octets_of(const Canvas& canvas, const KeptOctets& kept) {

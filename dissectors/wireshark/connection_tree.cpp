@@ -35,7 +35,7 @@ void show_connection(const Canvas& canvas, const FrameFacts& facts) {
        from_first ? settled.markers_from_first : settled.markers_from_second);
   show(tree, fields.markers_back,
        from_first ? settled.markers_from_second : settled.markers_from_first);
-  if (!settled.revision) return;  // nothing was settled that was seen
+  if (!settled.revision) return;  // no negotiation was seen
   state(tree, fields.enhanced, settled.enhanced);
   state(tree, fields.peer_to_peer, settled.peer_to_peer);
   state(tree, fields.rejected, settled.rejected);

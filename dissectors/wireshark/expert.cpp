@@ -34,7 +34,7 @@ void show_rule(proto_tree* tree, const rules::Rule& rule) {
 
 void show_finding(const Canvas& canvas, const Finding& finding) {
   const rules::Rule* rule = rules::find(finding.rule);
-  // The same words for the same rule: `-z expert` counts equal ones together.
+  // The same text for the same rule: `-z expert` counts equal texts together.
   const std::string title =
       rule == nullptr
           ? std::string(finding.rule)

@@ -61,13 +61,14 @@ const std::array<value_string, 17> opcode_names{opcode(0),
                                                 value_string{0, nullptr}};
 const value_string* const opcodes = opcode_names.data();
 
-/// What most fields do without.
+/// Optional properties of a field.
 struct More {
-  const void* values = nullptr;  ///< names of numbers, or what a frame number leads to
+  const void* values =
+      nullptr;  ///< names of values, or the kind of frame that a frame number refers to
   std::uint64_t mask = 0;
   const char* about = nullptr;
 };
-/// `display` is a base, or the bits of the octets that a flag is one of.
+/// `display` is a base, or for a flag the number of bits of the octets that it is in.
 hf_register_info field(int& number, const char* name, const char* filter, ftenum type, int display,
                        const More& more = {}) {
   return {&number, {name, filter, type, display, more.values, more.mask, more.about, HFILL}};

@@ -13,16 +13,16 @@ namespace dissectors::wireshark {
 
 class FileAnalysis {
  public:
-  /// Decode As: connections with one of these ports are iWARP whatever they carry.
+  /// Decode As: connections with one of these ports are iWARP, whatever they carry.
   explicit FileAnalysis(const std::set<std::uint16_t>& ports);
 
   /// Takes a frame that was not seen before; `number` never decreases. Returns its effects, on
   /// itself or on earlier frames; nothing if it contains no TCP segment. Valid until the next call.
   const FrameFacts* take(capture::LinkType link, base::Bytes frame, std::uint32_t number,
                          std::uint64_t time);
-  /// Everything known about a frame that was taken before.
+  /// Everything known about an earlier frame.
   [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
-  /// The capture has no more frames: reports the rest. Once; frames that come nevertheless are
+  /// The capture has no more frames: reports the rest. Call once; frames that still come are
   /// judged as if the capture began with them.
   void conclude();
   void treat_as_iwarp(std::uint16_t port);

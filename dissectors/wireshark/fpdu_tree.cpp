@@ -66,14 +66,14 @@ void show_trailer(proto_tree* tree, const FpduFact& fact) {
   state(tree, fields.crc_status, std::uint32_t{std::to_underlying(fact.crc)});
 }
 
-/// No DDP header can be read of it.
+/// A ULPDU of which no DDP header can be read.
 void show_unreadable(const Sketch& ulpdu) {
   ulpdu.field(fields.ulpdu, 0, ulpdu.length());
   proto_item_set_hidden(
       proto_tree_add_item(ulpdu.tree(), fields.bad_length, nullptr, 0, 0, ENC_NA));
 }
 
-/// A Send under the names that the built-in dissector has for one.
+/// A Send with the fields that the built-in dissector has for one.
 void show_joined_send(const Sketch& message, proto_tree* tree, const MessageFact& fact) {
   const auto hide = [](proto_item* item) { proto_item_set_hidden(item); };
   hide(message.field(fields.send_fragments, 0, message.length()));

@@ -11,7 +11,7 @@ namespace wire = rnic::wire;
 
 namespace {
 
-// More of them are not outstanding in any connection that works.
+// No working connection has more of them outstanding.
 constexpr std::size_t most_reads = 65536;
 
 std::size_t index_of(analyzer::Direction direction) { return std::to_underlying(direction); }
@@ -149,7 +149,7 @@ Events& FactStore::current() {
 KeptOctets FactStore::keep(analyzer::Bytes octets, const analyzer::Place& place) const {
   KeptOctets kept;
   kept.length = static_cast<std::uint32_t>(octets.size());
-  const std::less_equal<> up_to;  // a total order also of pointers into different arrays
+  const std::less_equal<> up_to;  // a total order, even for pointers into different arrays
   const auto* frame_end = frame_.data() + frame_.size();
   kept.in_frame = !frame_.empty() && !octets.empty() && frame_of(place) == number_ &&
                   up_to(frame_.data(), octets.data()) &&
@@ -207,7 +207,7 @@ void FactStore::fpdu(const analyzer::Connection& connection, const analyzer::Fpd
 }
 
 void FactStore::message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) {
-  // It follows the FPDU that it is about.
+  // A message is reported after its FPDU.
   if (seen.fpdu == nullptr || current().fpdus.empty()) return;
   FpduFact& fact = current().fpdus.back();
   fact.first_segment = seen.first_segment;
@@ -272,7 +272,7 @@ void FactStore::finding(const analyzer::Connection& connection, const analyzer::
 }
 
 void FactStore::note(const analyzer::Connection& connection, const analyzer::Note& said) {
-  // What is said of other people's connections is nothing that a reader of iWARP looks for.
+  // Notes about connections that are not iWARP are of no use to a reader of iWARP.
   if (!known(connection).iwarp) return;
   current().notes.push_back({.kind = said.kind, .text = said.text, .frame = frame_of(said.place)});
 }

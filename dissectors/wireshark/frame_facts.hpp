@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the analyzer said of each frame, kept for as long as a capture file is open, so that any frame
+// The analyzer's results for each frame, kept as long as a capture file is open, so that any frame
 // can be shown at any time and in any order.
 #pragma once
 
@@ -21,16 +21,16 @@
 
 namespace dissectors::wireshark {
 
-/// One connection, as much as is known of it by now.
+/// One connection, as far as it is known so far.
 struct ConnectionFacts {
   analyzer::Connection connection;
   analyzer::Negotiated negotiated;
   bool iwarp = false;                   ///< MPA frames or FPDUs were seen in it
-  std::uint32_t ordinal = 0;            ///< of all that the capture file ever had
+  std::uint32_t ordinal = 0;            ///< among all connections of the capture file
   std::vector<std::byte> private_data;  ///< of the ULP, in the MPA Request
 };
 
-/// Messages of one connection that are not done with.
+/// Messages of one connection that are not complete or not answered.
 struct Conversation {
   ConnectionFacts facts;
   std::array<MessageAssembly, 2> assemblies;
@@ -39,8 +39,8 @@ struct Conversation {
   std::array<std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>, 2> reads;
 };
 
-/// Octets that the analyzer gave: where they lie in the frame, or a copy where they lie in several
-/// frames or between Markers.
+/// Octets from the analyzer: their place in the frame, or a copy if they are in several frames or
+/// between Markers.
 struct KeptOctets {
   std::uint32_t offset = 0;  ///< in the frame; meaningful if `in_frame`
   std::uint32_t length = 0;
@@ -67,12 +67,12 @@ struct FpduFact {
   std::vector<analyzer::MarkerSeen> markers;
   bool begins_segment = false, ends_segment = false, in_one_segment = false;
   analyzer::Certainty certainty = analyzer::Certainty::certain;
-  // Of the message that it belongs to.
+  // About its message.
   bool has_segment = false, tagged = false;
   bool first_segment = false, last_segment = false;
   rnic::wire::Opcode opcode{};
   std::uint64_t message = 0, message_octets = 0, payload_octets = 0;
-  std::uint32_t request_frame = 0;  ///< 0: it answers nothing that was seen
+  std::uint32_t request_frame = 0;  ///< 0: it answers no request that was seen
   std::uint64_t response_time = 0;  ///< nanoseconds
   std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate blames; 0: none
   std::uint32_t joined_in = 0;      ///< the frame that shows the message as a whole; 0: none
@@ -91,7 +91,7 @@ struct MessageFact {
 
 struct Finding {
   analyzer::Place place;
-  std::string_view rule;  ///< ids live in the catalogue
+  std::string_view rule;  ///< the catalogue owns the ids
   std::vector<std::string_view> also;
   std::string actual, admissible;
   analyzer::Certainty certainty = analyzer::Certainty::certain;
@@ -104,11 +104,12 @@ struct NoteFact {
   std::uint32_t frame = 0;
 };
 
-/// What one frame brought about.
+/// The effects of one frame.
 struct Events {
   std::vector<MpaFrameFact> mpa_frames;
   std::vector<FpduFact> fpdus;
-  std::vector<MessageFact> messages;  ///< that are whole with this frame, be their octets in others
+  std::vector<MessageFact>
+      messages;  ///< complete with this frame, even if their octets are in others
   std::vector<Finding> findings;
   std::vector<NoteFact> notes;
   std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
@@ -121,7 +122,7 @@ struct Events {
 struct FrameFacts {
   const ConnectionFacts* connection = nullptr;
   analyzer::Direction direction = analyzer::Direction::from_first;
-  bool opens = false;              ///< the connection; told when it is taken, not kept
+  bool opens = false;              ///< the connection; reported when it is taken, not kept
   std::unique_ptr<Events> events;  ///< nothing: none
 };
 
@@ -130,15 +131,15 @@ class FactStore final : public analyzer::Sink {
  public:
   /// A new analyzer numbers its connections from 1 again.
   void forget_numbers() { base_ = connections_.size(); }
-  /// To be called before a segment is given to the analyzer; `frame` are the octets that it lies in.
+  /// To be called before a segment is given to the analyzer; `frame` are the octets of its frame.
   void begin(std::uint32_t number, base::Bytes frame);
   /// To be called after it.
   void belongs(const capture::Flow& flow);
-  /// What the frame last begun brought about, be it of itself or of earlier ones.
+  /// The effects of the latest frame, on itself and on earlier ones.
   [[nodiscard]] const FrameFacts& latest() const { return latest_; }
-  /// Puts what the latest frame brought about where it belongs.
+  /// Stores the effects of the latest frame with the frames that they are about.
   void settle();
-  /// What is known of a frame by now; nothing if it holds no TCP segment.
+  /// What is known about a frame so far; nothing if it has no TCP segment.
   [[nodiscard]] const FrameFacts* facts(std::uint32_t number) const;
 
   void opened(const analyzer::Connection& connection) override;
@@ -162,7 +163,7 @@ class FactStore final : public analyzer::Sink {
   [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
   FrameFacts& facts_of(std::uint32_t number);
   Events& events_of(std::uint32_t number);
-  /// Whether nothing of it is told of another frame.
+  /// Whether all of it is about the frame itself.
   [[nodiscard]] bool concern_only(std::uint32_t number, const Events& events) const;
   void distribute(Events& events);
   Events& current();
@@ -171,7 +172,7 @@ class FactStore final : public analyzer::Sink {
     std::size_t operator()(const capture::Flow& flow) const;
   };
   std::vector<std::unique_ptr<Conversation>> connections_;
-  std::size_t base_ = 0;  ///< the analyzer's connection 1 stands here
+  std::size_t base_ = 0;  ///< the index of the analyzer's connection 1
   std::unordered_map<capture::Flow, ConnectionFacts*, FlowHash> by_flow_;  ///< canonical flows
   std::deque<FrameFacts> frames_;                                          ///< by number
   FrameFacts latest_;

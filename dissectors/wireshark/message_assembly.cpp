@@ -33,7 +33,7 @@ MessageHead head_of(const analyzer::MessageSeen& seen) {
 
 namespace {
 
-// Octets of the message before this segment, by its header.
+// The octets of the message before this segment, according to its header.
 std::uint64_t position(const wire::Segment& segment, const MessageHead& head) {
   return segment.tagged ? segment.tagged_header.tagged_offset.value() - head.tagged_offset
                         : segment.untagged_header.message_offset.value();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Joins the payloads of the DDP segments of one direction to the messages that they are parts of.
+// Joins the payloads of the DDP segments of one direction into messages.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace dissectors::wireshark {
 
-/// What the headers of a message say of all of it.
+/// What the headers state about the whole message.
 struct MessageHead {
   std::uint64_t number = 0;  ///< in its direction, as the analyzer counts
   rnic::wire::Opcode opcode{};
@@ -24,16 +24,17 @@ struct MessageHead {
 struct JoinedMessage {
   MessageHead head;
   std::vector<std::byte> payload;
-  std::vector<std::uint32_t> frames;  ///< that its FPDUs ended in, in their order
+  std::vector<std::uint32_t> frames;  ///< in which its FPDUs ended, in order
 };
 
-/// Octets of unfinished messages are held up to a bound; what goes beyond, or has a hole, is not joined.
+/// Keeps octets of unfinished messages up to a limit; messages beyond it, or with a hole, are not
+/// joined.
 class MessageAssembly {
  public:
   static constexpr std::size_t longest = std::size_t{16} << 20;  ///< octets of one message
 
-  /// Takes what belongs to a message of several FPDUs, of which each has a segment; `frame` is the
-  /// one that it ended in. The message, if this was its last.
+  /// Takes a segment of a message of several FPDUs; `frame` is the frame in which its FPDU ended.
+  /// Returns the message if this was its last segment.
   std::optional<JoinedMessage> take(const analyzer::MessageSeen& seen, std::uint32_t frame);
 
  private:
@@ -42,7 +43,7 @@ class MessageAssembly {
 };
 
 [[nodiscard]] bool is_send(rnic::wire::Opcode opcode);
-/// Whether messages with this opcode carry octets of the layers above RDMAP, or ask for some.
+/// Whether messages with this opcode carry octets of the layers above RDMAP, or request some.
 [[nodiscard]] bool concerns_upper_layers(rnic::wire::Opcode opcode);
 [[nodiscard]] MessageHead head_of(const analyzer::MessageSeen& seen);
 

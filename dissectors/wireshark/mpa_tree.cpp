@@ -16,8 +16,8 @@ void show_enhanced(const Sketch& words) {
   for (const int id : {fields.flag_c, fields.flag_d, fields.mpa_ord}) words.field(id, 2, 2);
 }
 
-/// What the built-in dissector finds wrong in a startup frame, for the filters that name it. RFC 6581's
-/// flag and revision are wrong for it.
+/// The faults that the built-in dissector sees in a startup frame, for filters with their names. It
+/// regards RFC 6581's flag and revision as wrong.
 void show_faults_of_old(const Sketch& frame, bool request) {
   const auto mark = [&](bool found, int id, int offset) {
     if (!found) return;
@@ -56,7 +56,7 @@ void show_mpa_frame(const Canvas& canvas, const MpaFrameFact& fact) {
   for (const int id : {fields.marker_flag, fields.crc_flag, fields.reject_flag,
                        fields.enhanced_flag, fields.mpa_reserved})
     frame.field(id, 16, 1);
-  // The built-in dissector counts RFC 6581's flag as reserved; here only filters see it so.
+  // The built-in dissector regards RFC 6581's flag as reserved; here only filters see it this way.
   if (proto_item* old = frame.field(fields.mpa_reserved_old, 16, 1)) proto_item_set_hidden(old);
   show_faults_of_old(frame, request);
   frame.field(fields.mpa_revision, 17, 1);

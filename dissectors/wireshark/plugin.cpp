@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Wireshark plugin: what Wireshark calls, and the preferences.
+// The Wireshark plugin: the functions that Wireshark calls, and the preferences.
 //
-// Every TCP frame is given to the analyzer once, by a postdissector, whatever Wireshark made of it:
-// frames that it withholds from its dissectors (out of order, retransmitted) or gives to others
-// (ports 445, 5445, 4420) come as well. Whenever a frame is shown, it is shown from what is kept.
+// A postdissector gives every TCP frame to the analyzer once, also those that Wireshark does not
+// give to dissectors (out of order, retransmitted) or gives to others (ports 445, 5445, 4420). A
+// frame is always shown from the facts that are kept of it.
 #include <epan/conversation.h>
 #include <epan/packet.h>
 #include <epan/prefs.h>
@@ -28,11 +28,12 @@ using namespace dissectors::wireshark;
 
 namespace {
 
-// Wireshark's interface knows no object of ours: what belongs to the file that is open stands here.
+// Wireshark's interface has no place for an object of ours, so the state of the open file is
+// global.
 std::unique_ptr<FileAnalysis> analysis;
 int protocol = -1;
 dissector_handle_t payload_handle, startup_handle;
-std::uint32_t claimed_already = 0;  // the frame whose payload last came to us
+std::uint32_t claimed_already = 0;  // the frame whose payload we were given last
 range_t* iwarp_ports = nullptr;
 heur_dtbl_entry_t* builtin = nullptr;  // Wireshark's own dissector of MPA
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
@@ -76,11 +77,11 @@ base::Bytes octets_of(tvbuff_t* buffer) {
   return std::as_bytes(std::span(tvb_get_ptr(buffer, 0, static_cast<int>(length)), length));
 }
 
-// A frame seen for the first time shows what it brought about, also of earlier frames, since a
-// reader in one pass does not come back to them; any later time it shows what is known of it.
+// When a frame is seen for the first time, its effects are shown, also those on earlier frames,
+// since one pass does not return to them; later, what is known about the frame is shown.
 const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
   if (packet.fd->visited) {
-    // Coming back to the first frame, one has been at the last.
+    // A return to the first frame shows that the last one has been seen.
     if (packet.num == 1) analysis->conclude();
     return analysis->facts(packet.num);
   }
@@ -89,8 +90,8 @@ const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
   return analysis->take(*link, octets_of(frame), packet.num, time_of(packet));
 }
 
-// The first payload of a connection comes to us: an MPA Request is recognised before the dissector of
-// its port takes its key for a length and collects all that follows as one message.
+// We see the first payload of a connection first: an MPA Request is recognised before the dissector
+// of its port takes the key for a length and collects everything after it as one message.
 void watch(packet_info* packet) {
   if (packet->ptype != PT_TCP || !replace_builtin) return;
   conversation_t* conversation = find_conversation_pinfo(packet, 0);
@@ -98,7 +99,7 @@ void watch(packet_info* packet) {
     conversation_set_dissector(conversation, startup_handle);
 }
 
-// From now on the payload is ours, so that no other dissector makes of it what it is not.
+// From here on the payload is ours, so that no other dissector misinterprets it.
 void claim(packet_info* packet) {
   if (packet->ptype != PT_TCP || packet->num == claimed_already) return;
   conversation_t* conversation = find_conversation_pinfo(packet, 0);
@@ -109,8 +110,8 @@ void claim(packet_info* packet) {
                                                payload_handle);
 }
 
-// Nobody looks at fields that are neither displayed nor asked for by a filter, a tap or a column;
-// expert items are counted all the same.
+// Fields are not needed if they are neither displayed nor used by a filter, a tap or a column;
+// expert items are counted in any case.
 bool fields_are_wanted(proto_tree* tree) {
   return tree != nullptr && proto_field_is_referenced(tree, protocol);
 }
@@ -152,7 +153,7 @@ int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*)
   if (facts->opens) watch(packet);
   const bool broken = facts->events && !facts->events->findings.empty();
   if (!facts->connection->iwarp && !broken) return 0;
-  // What brings nothing about, as a bare acknowledgement does, is of no other dissector either.
+  // A frame without effects, such as a bare acknowledgement, is not for other dissectors either.
   if (!packet->fd->visited && facts->connection->iwarp && facts->events) claim(packet);
   show({frame, packet, tree}, *facts);
   return static_cast<int>(tvb_captured_length(frame));
@@ -163,14 +164,14 @@ int take(tvbuff_t* payload, packet_info* packet) {
   return static_cast<int>(tvb_captured_length(payload));
 }
 
-// Payload of connections known for iWARP: the postdissector shows it.
+// Payload of connections that are known to be iWARP: the postdissector shows it.
 int dissect_payload(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
   claimed_already = packet->num;
   return take(payload, packet);
 }
 
-// Payload of a connection of which only the beginning was seen. Others take what is no startup, and
-// nothing of us stays with their connection.
+// Payload of a connection of which only the beginning was seen. If it is no startup, it is left to
+// other dissectors, and we keep nothing about their connection.
 int dissect_startup(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
   const auto begins_with = [&](rnic::wire::MpaFrameKind kind) {
     const rnic::wire::MpaKey& key = rnic::wire::mpa_key(kind);
@@ -186,8 +187,8 @@ int dissect_startup(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) 
   return 0;
 }
 
-// What the analyzer does not read (a link type, a tunnel, an IP packet in fragments) stays with Wireshark's own
-// dissectors, which take the payload as Wireshark found it.
+// What the analyzer does not read (a link type, a tunnel, a fragmented IP packet) is left to
+// Wireshark's own dissectors, which get the payload as Wireshark found it.
 Choice dissect_unread(tvbuff_t* payload, packet_info* packet, proto_tree* tree, void* data) {
   if (builtin == nullptr || !replace_builtin) return 0;
   const auto link = link_of(*packet);
@@ -276,5 +277,5 @@ void plugin_register() {
   proto_register_plugin(&plugin);
 }
 
-/// Asked for from 4.4 on: it holds a dissector.
+/// Required from 4.4 on: states that the plugin contains a dissector.
 std::uint32_t plugin_describe() { return 1; }

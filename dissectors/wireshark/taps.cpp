@@ -18,7 +18,7 @@ constexpr const char* response = "Response time in microseconds";
 constexpr const char* violations = "Violations";
 constexpr const char* notes = "Notes";
 
-// Wireshark's numbers for what a capture has one of.
+// Wireshark's numbers for tables of which a capture has only one.
 struct Nodes {
   int messages = 0, payload = 0, response = 0, violations = 0, notes = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace dissectors::wireshark {
 
-/// Under the name of the protocol: `tshark -z rnic_iwarp,tree`.
+/// Registers the statistics under the name of the protocol: `tshark -z rnic_iwarp,tree`.
 void register_tap_and_statistics();
 /// Gives a frame to the statistics that are open.
 void count(packet_info* packet, const Events& events);

@@ -10,11 +10,11 @@ namespace dissectors::wireshark {
 void show_connection(const Canvas& canvas, const FrameFacts& facts);
 void show_mpa_frame(const Canvas& canvas, const MpaFrameFact& fact);
 void show_fpdu(const Canvas& canvas, const FpduFact& fact);
-/// A message whose octets came in several FPDUs.
+/// A message of several FPDUs.
 void show_joined(const Sketch& payload, const MessageFact& fact);
-/// DDP and RDMAP: all that lies in a ULPDU.
+/// DDP and RDMAP: the contents of a ULPDU.
 void show_ulpdu(const Sketch& ulpdu);
-/// The engineers' one-liner.
+/// The frame in one line.
 [[nodiscard]] std::string summary_of(analyzer::Bytes octets, const MpaFrameFact& fact);
 
 }  // namespace dissectors::wireshark

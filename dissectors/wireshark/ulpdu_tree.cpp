@@ -23,7 +23,7 @@ void show_ddp(const Sketch& ulpdu, bool tagged) {
   for (const int id :
        {fields.tagged_flag, fields.last_flag, fields.ddp_reserved, fields.ddp_version})
     control.field(id, 0, 1);
-  // The octets that DDP keeps for its ULP are RDMAP's header, which is shown as such.
+  // The octets that DDP reserves for its ULP are RDMAP's header, which is shown as such.
   if (proto_item* ulp = header.field(fields.ddp_for_ulp, 1, tagged ? 1 : 5))
     proto_item_set_hidden(ulp);
   if (tagged) {
@@ -65,7 +65,7 @@ void show_read_request(const Sketch& payload) {
   header.field(fields.source_offset, 20, 8);
 }
 
-// RFC 7306 section 5.2.1: one pair of fields adds or swaps, as the operation says.
+// RFC 7306 section 5.2.1: one pair of fields adds or swaps, depending on the operation.
 void show_atomic_request(const Sketch& payload) {
   const Sketch header =
       payload.branch(fields.atomic_request, trees.header, 0, std::min(payload.length(), 52));
@@ -88,7 +88,7 @@ void show_atomic_response(const Sketch& payload) {
   header.field(fields.original_data, 4, 8);
 }
 
-/// Of one layer and type, the field that has the error code of its own.
+/// For a layer and type, the field of its error codes.
 int code_field(const wire::TerminateCause& cause) {
   if (cause.layer == wire::layer::rdmap) return fields.code_rdma;
   if (cause.layer == wire::layer::mpa) return fields.code_llp;
@@ -141,7 +141,7 @@ void show_copied_headers(const Sketch& ddp, const Sketch& rdmap) {
     show_read_request(rdmap);
 }
 
-// RFC 5040 section 4.8; the length is there if M or D says so.
+// RFC 5040 section 4.8; the length is there if M or D is set.
 void show_terminate(const Sketch& payload) {
   const Sketch message = payload.branch(fields.terminate, trees.header, 0, payload.length());
   show_control(message);

@@ -26,7 +26,8 @@ namespace {
 
 // SMB Direct and RPC over RDMA register with Wireshark's own iWARP dissector.
 heur_dissector_list_t iwarp_list = nullptr;
-// iSER and NVMe know InfiniBand only: they want its opcodes, and its queue pairs for conversations.
+// iSER and NVMe support InfiniBand only: they need its opcodes, and its queue pairs as
+// conversations.
 struct InfinibandDissector {
   const char* name;
   heur_dtbl_entry_t* entry;
@@ -35,11 +36,11 @@ std::array<InfinibandDissector, 2> infiniband_dissectors{
     {{"nvme_rdma", nullptr}, {"iser_infiniband", nullptr}}};
 int infiniband = -1;
 
-// No message above RDMAP has fewer octets, but for NVMe's completions; some of those who are asked
-// look no further.
+// No message above RDMAP has fewer octets, except for NVMe's completions; some dissectors check no
+// more than this.
 constexpr std::size_t smallest_send = 20;
 
-// What an InfiniBand channel adapter would have sent, in one packet of any length.
+// The octets that an InfiniBand channel adapter would have sent, in one packet of any length.
 std::uint8_t infiniband_opcode(Opcode opcode) {
   switch (opcode) {
     case Opcode::rdma_write:
@@ -53,10 +54,10 @@ std::uint8_t infiniband_opcode(Opcode opcode) {
   }
 }
 
-// Service ID of a TCP port (InfiniBand annex A11), by which they know their ports.
+// Service ID of a TCP port (InfiniBand annex A11), by which these dissectors recognise their ports.
 std::uint64_t service_of(std::uint32_t port) { return std::uint64_t{0x01060000} | port; }
 
-// Everything that dissectors in C may jump out of: nothing here needs to be cleaned up.
+// The code that dissectors in C may leave by longjmp: nothing in it needs cleaning up.
 struct Call {
   tvbuff_t* payload;
   packet_info* packet;
@@ -81,8 +82,8 @@ bool guarded(const Call& call, heur_dtbl_entry_t* entry, void* infiniband_info, 
   return taken;
 }
 
-// A queue pair for each end: numbers that no port can have, so that what is remembered by them is not
-// taken for another connection's.
+// A queue pair for each end: numbers that no port can have, so that what is stored under them is
+// not taken for that of another connection.
 struct QueuePairs {
   std::uint32_t initiator, responder;
 };
@@ -126,7 +127,8 @@ class InfinibandView {
   }
 
  private:
-  // What Wireshark remembers of an InfiniBand connection: both ways, and for what goes to each end.
+  // Wireshark's conversations of an InfiniBand connection: one for both directions, one to each
+  // end.
   void introduce(const ConnectionFacts& connection, const QueuePairs& pairs, bool to_responder,
                  std::uint32_t service) {
     const address* initiator = to_responder ? &packet_->src : &packet_->dst;
@@ -137,7 +139,7 @@ class InfinibandView {
       data->service_id = service_of(service);
       data->client_to_server = to_server;
       data->src_qp = pairs.initiator;
-      // Where private data of the ULP lies in a request by way of the IP address.
+      // The place of the ULP's private data in a request with IP addresses.
       constexpr std::size_t of_ulp = 140 + 36;
       std::ranges::copy(connection.private_data | std::views::take(MAD_DATA_SIZE - of_ulp),
                         reinterpret_cast<std::byte*>(data->mad_private_data) + of_ulp);
@@ -209,7 +211,7 @@ bool to_iwarp(const Call& call, const MessageFact& message) {
   return guarded(call, nullptr, nullptr, &info);
 }
 
-// What the packet list says: our line, then theirs.
+// The info column of the packet list: our line, then theirs.
 class InfoColumn {
  public:
   explicit InfoColumn(packet_info* packet) : packet_(packet) {
@@ -225,7 +227,7 @@ class InfoColumn {
   ~InfoColumn() {
     if (ours_ == nullptr) return;
     const char* theirs = wmem_strdup(packet_->pool, col_get_text(packet_->cinfo, COL_INFO));
-    // A dissector may keep its text from being written over, which would leave it there twice.
+    // A dissector may protect its text in the column, which would then be there twice.
     col_clear_fence(packet_->cinfo, COL_INFO);
     col_clear(packet_->cinfo, COL_INFO);
     col_add_fstr(packet_->cinfo, COL_INFO, *theirs == '\0' ? "%s%s" : "%s | %s", ours_, theirs);
@@ -247,11 +249,12 @@ void find_upper_layers() {
 
 void hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
              const Sketch& payload) {
-  // Octets of the other direction, which waited for this frame, would be taken for this sender's.
+  // Octets of the other direction that waited for this frame would be taken for those of this
+  // sender.
   if (!concerns_upper_layers(message.head.opcode) || message.direction != facts.direction) return;
   packet_info* packet = frame.packet;
   const auto desegment = packet->can_desegment;
-  packet->can_desegment = 0;  // a message is whole
+  packet->can_desegment = 0;  // a message is complete
   const Call call{payload.buffer(), packet, frame.tree};
   {
     const InfoColumn column(packet);

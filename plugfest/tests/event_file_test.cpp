@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Event files as organisers write them, and as nobody should.
+// Event files as organisers write them, and faulty ones.
 #include <boost/test/unit_test.hpp>
 
 #include <array>

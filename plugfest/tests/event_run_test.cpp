@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(others_play_while_a_host_is_away) {
   constexpr std::size_t without_host_0 = 4 * 3;
   constexpr int patient = 3;
   options.away = [&](std::size_t host) {
-    BOOST_TEST(host != 5);  // nobody needs it
+    BOOST_TEST(host != 5);  // no cell needs it
     return host == 0 && (ended.size() < without_host_0 || ++questions < patient);
   };
   options.complete = [&](const Cell& cell, Outcome&) { ended.push_back(cell.id); };
@@ -346,7 +346,7 @@ BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
   BOOST_TEST(journal.records().size() == cells.size());
 }
 
-/// A run that is busy reads what a worker said wrongly and its "ready" in one go.
+/// A busy run reads a worker's wrong line and its "ready" at the same time.
 BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_understood_is_given_no_other_cell) {
   const Scratch scratch;
   auto journal = Journal::open(scratch.path, event).value();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The preflight of two hosts (network namespaces, reached by a stand-in for ssh) on one switch, all well and then spoilt in turn:
+"""The preflight of two hosts (network namespaces, reached by a stand-in for ssh) on one switch, without faults and then with one fault each:
 preflight_test.py RNIC_PLUGFEST RNIC_AGENT. Everything happens in namespaces of the test's own."""
 import os
 import pathlib

@@ -73,7 +73,7 @@ class Program(unittest.TestCase):
             first.send_signal(signal.SIGKILL)
         kept = [json.loads(line)["case"]["id"] for line in (out / "results.ndjson").read_text().splitlines()[1:] if line.endswith("}")]
         self.assertGreaterEqual(len(kept), 20)
-        # The selection leaves out what the other expectations speak of.
+        # The selection leaves out the cells of the other expectations.
         done = run("run", VIRTUAL, "--out", out, *select)
         whole = document(out)
         self.assertEqual(whole["summary"]["news"], [], done.stdout)
@@ -215,7 +215,7 @@ expectations:
         self.assertIn("20 cells", run("check", self.event(long_one), "--long").stdout)
 
     def test_agents_that_are_none(self):
-        """Each costs its cells, as error, and the run goes on to its end."""
+        """Each costs its cells, as error, and the run continues to its end."""
         odd = {"garbage": "echo, nonsense", "gone": "/bin/false", "missing": "/nowhere/agent", "endless": "yes",
                "nothing": "sleep, 1000", "one line of gigabytes": "head, -c, 4G, /dev/zero", "binary": "cat, /bin/true",
                "errors of gigabytes": f"sh, {self.script('head -c 2G /dev/zero >&2; exit 1')}",

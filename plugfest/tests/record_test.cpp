@@ -21,7 +21,7 @@ BOOST_AUTO_TEST_CASE(the_published_schema_says_what_the_tables_say) {
     BOOST_ERROR(line);
 }
 
-// Of a cell whose process died the journal has no more than this.
+// The journal has no more than this about a cell whose process has crashed.
 BOOST_AUTO_TEST_CASE(a_record_without_evidence_is_read) {
   CellRecord record;
   const auto fault = base::record::from_json(

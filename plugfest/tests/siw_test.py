@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""A kernel's soft-iWARP takes part, dies in the midst of it, and the rest of the event is played: siw_test.py RNIC_PLUGFEST."""
+"""A kernel's soft-iWARP takes part, crashes during the event, and the rest of the event is played: siw_test.py RNIC_PLUGFEST."""
 import json
 import os
 import pathlib

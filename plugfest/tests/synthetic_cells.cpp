@@ -52,7 +52,7 @@ Outcome play_timed(const std::string& cell, const fs::path& folder) {
   return outcome;
 }
 
-/// Beside what the worker says by itself.
+/// In addition to the lines of the worker itself.
 Outcome say_rubbish() {
   const std::string rubbish =
       suite::jobs::Message{.line = "rubbish", .attachment = ""}.on_the_pipe();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The functions behind the slots of the provider's table, in the order of the table. Their
+// The functions of the provider's table, in the order of the table. Their
 // parameters are those of the DAT calls, except that an IA handle is the provider's own.
 #pragma once
 

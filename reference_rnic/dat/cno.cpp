@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Triggers and those that take them; the calls on CNOs.
+// Triggers, and the threads and proxies that take them; the calls on CNOs.
 #include "reference_rnic/dat/cno.hpp"
 
 #include <sys/eventfd.h>

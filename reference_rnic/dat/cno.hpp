@@ -26,7 +26,7 @@ class Cno final : public Object {
   /// The EVD was freed. With the last one, all waiters and the agent are unblocked, without
   /// an EVD.
   void evd_freed(const Evd& evd);
-  /// The EVD that triggered first since the last call, if one did.
+  /// The EVD that was first to trigger since the last call, if any.
   [[nodiscard]] Evd* take();
   DAT_RETURN wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd);
   /// The IA closes: waiters and the agent are unblocked with no EVD. Returns once they have left.
@@ -42,7 +42,7 @@ class Cno final : public Object {
   std::deque<Evd*> triggered_;
   Wakeup wakeup_;
   bool closing_ = false;
-  unsigned deserted_ = 0;  ///< times that the last EVD was freed
+  unsigned deserted_ = 0;  ///< how often the last EVD was freed
 };
 
 }  // namespace rnic::dat

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The calls that any handle takes.
+// The calls that accept any handle.
 #include "reference_rnic/dat/calls.hpp"
 #include "reference_rnic/dat/engine.hpp"
 #include "reference_rnic/dat/rnic_dat_extensions.h"

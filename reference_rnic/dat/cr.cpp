@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Requests announced, and the calls on CRs.
+// How requests are reported; the calls on CRs.
 #include "reference_rnic/dat/cr.hpp"
 
 #include "reference_rnic/dat/calls.hpp"
@@ -48,7 +48,7 @@ DAT_RETURN cr_accept(DAT_CR_HANDLE cr_handle, DAT_EP_HANDLE ep_handle, DAT_COUNT
       return invalid_handle(Ep::subtype);
     const auto private_data = read_private_data(size, data, 3);
     if (!private_data) return private_data.error();
-    // Those of another request or reservation cannot accept this one.
+    // An Endpoint of another request or reservation cannot accept this one.
     if (cr.ep == nullptr && ep->state != DAT_EP_STATE_UNCONNECTED)
       return invalid_state(ep->shown());
     const DAT_RETURN accepted = ep->accept(cr, *private_data);
@@ -63,7 +63,7 @@ DAT_RETURN cr_reject(DAT_CR_HANDLE cr_handle, DAT_COUNT size, const DAT_PVOID da
   return call_on<Cr>(cr_handle, [&](Cr& cr) -> DAT_RETURN {
     const auto private_data = read_private_data(size, data, 2);
     if (!private_data) return private_data.error();
-    // A peer that has given up meanwhile needs no answer.
+    // A peer that has given up in the meantime needs no answer.
     static_cast<void>(cr.ia->manager().reject(cr.connection, *private_data));
     if (Ep* ep = cr.ep; ep != nullptr && ep->state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING)
       engine().handles().destroy(*ep);
@@ -91,7 +91,7 @@ DAT_RETURN hand_to_another_process(Cr& cr, DAT_CONN_QUAL handoff) {
 
 }  // namespace
 
-/// Hands the request to another service point at the same IA, of this process or another.
+/// Passes the request to another service point at the same IA, in this process or another one.
 DAT_RETURN cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff) {
   return call_on<Cr>(cr_handle, [&](Cr& cr) -> DAT_RETURN {
     if (cr.ep != nullptr) return invalid_parameter(2);  // no other Endpoint may accept it

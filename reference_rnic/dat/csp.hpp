@@ -18,7 +18,7 @@ struct Csp final : ServicePoint {
   SocketAddress address;
 };
 
-/// The communicator of every connection here.
+/// The communicator of every connection of this service point.
 [[nodiscard]] DAT_COMM tcp_comm(base::Family family);
 
 }  // namespace rnic::dat

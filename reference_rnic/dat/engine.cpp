@@ -52,7 +52,7 @@ void Engine::ia_closed(Lock& lock) {
   std::thread ending = std::exchange(thread_, {});
   lock.unlock();
   if (ending.get_id() == std::this_thread::get_id())
-    ending.detach();  // an agent closes the IA that called it
+    ending.detach();  // an agent closes the IA that has called it
   else
     ending.join();
 }
@@ -93,7 +93,7 @@ void Engine::wake() { eventfd_write(wake_.get(), 1); }
 void Engine::nudge() {
   const auto next = loop_.next_timer();
   if (!sleeps_until_ || (unlocked_.empty() && (!next || *next >= *sleeps_until_))) return;
-  sleeps_until_.reset();  // it is awake from now on
+  sleeps_until_.reset();  // the thread is awake from here on
   wake();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The one lock, the one loop and the thread that drives it, for all IAs of a process.
 //
-// The layers below run in one loop and know no threads. Every DAT call takes the lock; the progress
-// thread holds it while it dispatches and releases it while it waits. What has to run without the
-// lock, such as a consumer's own function, is passed to that thread.
+// The layers below run in one loop and do not use threads. Every DAT call takes the lock; the
+// progress thread holds it while it dispatches and releases it while it waits. What has to run
+// without the lock, such as a consumer's own function, is passed to that thread.
 #pragma once
 
 #include <chrono>
@@ -38,16 +38,16 @@ class Engine {
   void ia_opened();
   void ia_closed(Lock& lock);
 
-  /// Wakes the progress thread if the loop has something to do before it would look again. To be
-  /// called before the lock is released.
+  /// Wakes the progress thread if the loop has something to do before the thread would wake up. To
+  /// be called before the lock is released.
   void nudge();
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
   enum class Waited : std::uint8_t { done, timed_out, signaled };
-  /// Waits for `done()`, which is asked under the lock and again after each wakeup; or until
-  /// the time is up, or a signal was handled by this thread.
+  /// Waits for `done()`, which is evaluated under the lock, again after each wakeup; or until
+  /// the time is up, or this thread has handled a signal.
   Waited wait(Lock& lock, Wakeup& wakeup, DAT_TIMEOUT timeout, const std::function<bool()>& done);
-  /// Waits for it whatever comes.
+  /// Waits for `done()` without a limit.
   static void wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done);
 
  private:

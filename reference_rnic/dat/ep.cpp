@@ -80,7 +80,7 @@ namespace {
 
 bool in(DAT_COUNT value, DAT_COUNT limit) { return value >= 0 && value <= limit; }
 
-/// Whether the provider can do what is asked.
+/// Whether the provider can do what the attributes ask for.
 bool admissible(const DAT_EP_ATTR& attr) {
   constexpr unsigned recv = DAT_COMPLETION_SOLICITED_WAIT_FLAG | DAT_COMPLETION_UNSIGNALLED_FLAG |
                             DAT_COMPLETION_EVD_THRESHOLD_FLAG;
@@ -100,8 +100,8 @@ bool admissible(const DAT_EP_ATTR& attr) {
          attr.ep_provider_specific_count == 0;
 }
 
-/// What a consumer leaves at 0 gets the default: sizes and depths for which 0 would make the
-/// Endpoint useless.
+/// Sizes and depths that a consumer leaves at 0 get the default if 0 would make the Endpoint
+/// useless.
 DAT_EP_ATTR completed_attr(DAT_EP_ATTR attr) {
   const DAT_EP_ATTR defaults = default_attr();
   const auto fill = [](auto& value, auto other) { value = value == 0 ? other : value; };
@@ -347,7 +347,7 @@ DAT_RETURN ep_reset(DAT_EP_HANDLE ep_handle) {
 
 DAT_RETURN ep_recv_query(DAT_EP_HANDLE ep_handle, DAT_COUNT* allocated, DAT_COUNT* span) {
   return call_on<Ep>(ep_handle, [&](Ep& ep) -> DAT_RETURN {
-    // Messages come in order, so the buffers held are the span as well.
+    // Messages come in order, so the number of buffers held is the span as well.
     if (allocated != nullptr) *allocated = ep.buffers_held();
     if (span != nullptr) *span = ep.buffers_held();
     return DAT_SUCCESS;

@@ -36,7 +36,7 @@ class Ep final : public Object {
   void set_request_evd(Evd* evd);
 
   // -- connecting (ep_connect.cpp) --
-  /// What is asked of a connection by either side.
+  /// What a side asks of a connection.
   struct Request {
     std::span<const std::byte> private_data{};
     base::Address remote{};
@@ -59,7 +59,7 @@ class Ep final : public Object {
 
   // -- DTOs (ep_post.cpp) --
   [[nodiscard]] DAT_RETURN post_receive(verbs::ReceiveRequest request, const Posted& posted);
-  /// A work request of a DTO, and the region that was made for it alone.
+  /// A work request of a DTO, and the region that was made only for it.
   struct Part {
     verbs::SendRequest request;
     verbs::RegionHandle sink{};

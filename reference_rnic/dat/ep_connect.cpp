@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The connections of an Endpoint: asked for, accepted, established, ended.
+// The connections of an Endpoint: requested, accepted, established, ended.
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -53,11 +53,11 @@ access::ConnectParameters Ep::parameters(std::span<const std::byte> private_data
           .private_data = {private_data.begin(), private_data.end()}};
 }
 
-// ---- asked for ----
+// ---- requested ----
 
 namespace {
 
-/// If the consumer would wait for ever, the LLP's own limits end the attempt.
+/// If the consumer sets no limit, the LLP's own limits end the attempt.
 base::Duration startup_timeout(DAT_TIMEOUT timeout) {
   if (timeout == DAT_TIMEOUT_INFINITE) return std::chrono::hours(24);
   return std::chrono::microseconds(timeout);
@@ -113,7 +113,7 @@ DAT_RETURN Ep::accept(const Cr& cr, std::span<const std::byte> private_data) {
   if (cr.depths && cr.depths->ird != wire::read_depth_unnegotiated)
     said.ord = std::min(*said.ord, cr.depths->ird);
   const auto accepted = ia->manager().accept(cr.connection, pair, said);
-  if (!accepted) {  // the peer has given up meanwhile; reported to the consumer like any failure
+  if (!accepted) {  // the peer has given up; reported to the consumer like any failure
     static_cast<void>(ia->rnic().abort(pair));
     end_attempt(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
   }

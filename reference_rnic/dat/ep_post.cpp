@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// DTOs of an Endpoint: posted, completed, shown to the consumer.
+// DTOs of an Endpoint: posted, completed, reported to the consumer.
 #include <algorithm>
 
 #include "reference_rnic/dat/calls.hpp"
@@ -33,7 +33,7 @@ DAT_COUNT Ep::buffers_held() const {
   return info ? static_cast<DAT_COUNT>(info->receives_outstanding) : 0;
 }
 
-/// The soft one is reported once per setting; the hard one breaks the connection.
+/// The soft limit is reported once per setting; the hard one breaks the connection.
 void Ep::check_watermarks() {
   const DAT_COUNT held = buffers_held();
   if (soft_watermark != DAT_WATERMARK_INFINITE && held > soft_watermark && !soft_reported_) {
@@ -83,7 +83,7 @@ DAT_RETURN Ep::post(std::vector<Part> parts, const Posted& posted) {
   const auto done = ia->rnic().post_send(pair, asked);
   if (done) return DAT_SUCCESS;
   if (done.error().error == verbs::Error::invalid_state || !pair) {
-    // The stream has ended, and its end is on the way to the consumer.
+    // The stream has ended, and the consumer will be notified.
     for (std::size_t i = done.error().index; i < asked.size(); ++i)
       completed({.id = asked[i].id, .queue_pair = pair, .status = verbs::Status::flushed});
     return DAT_SUCCESS;

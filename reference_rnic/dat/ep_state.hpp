@@ -13,18 +13,18 @@ enum class EpInput : std::uint8_t {
   connect_asked,      ///< dat_ep_connect and similar calls
   reserved,           ///< given to an RSP or SSP
   reservation_freed,  ///< before a request came
-  request_came,       ///< on the service point that has it
-  rejected_here,      ///< its request, by the consumer
-  accepted_here,      ///< a request, by the consumer
+  request_came,       ///< on the service point that has the Endpoint
+  rejected_here,      ///< the consumer has rejected its request
+  accepted_here,      ///< the consumer has accepted a request with it
   established,
   not_established,  ///< rejected by the peer, unreachable, timed out, failed
   disconnect_asked,
-  ended,  ///< the connection, however
+  ended,  ///< the connection has ended, for whatever reason
   reset_asked,
 };
 
 /// The state after `input`, or nothing if that input is not admitted in this state. Of the four
-/// states that exist with and without configuration, the table knows the configured one.
+/// states that exist with and without configuration, the table has the configured one.
 [[nodiscard]] std::optional<DAT_EP_STATE> next_state(DAT_EP_STATE state, EpInput input);
 
 /// The state as a consumer sees it.

@@ -28,7 +28,7 @@ constexpr std::array statuses{
     Row{verbs::Status::bind, DAT_RMR_OPERATION_FAILED},
 };
 
-/// The Terminate of a consumer that disconnects abruptly with work outstanding: RDMAP, local
+/// The Terminate that a consumer causes by an abrupt disconnect with work outstanding: RDMAP, local
 /// catastrophic error.
 bool is_abrupt_disconnect(const wire::TerminateCause& cause) {
   return cause.layer == 0 && cause.type == 0;

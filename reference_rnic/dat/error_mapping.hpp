@@ -20,8 +20,8 @@ struct EndCause {
 };
 [[nodiscard]] DAT_EVENT_NUMBER end_event(const EndCause& cause);
 
-/// Why a connection that we asked for was not established. `limited`: the consumer gave a timeout,
-/// whose expiry differs from a host that does not answer.
+/// Why a connection that we requested was not established. `limited`: the consumer gave a timeout,
+/// the expiry of which is reported differently from a host that does not answer.
 [[nodiscard]] DAT_EVENT_NUMBER connect_event(access::ConnectFailure failure, bool limited);
 
 [[nodiscard]] DAT_RETURN post_return(verbs::Error error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How events are queued, waited for and taken; the calls on EVDs.
+// How events are queued, awaited and taken; the calls on EVDs.
 #include "reference_rnic/dat/evd.hpp"
 
 #include "reference_rnic/dat/calls.hpp"

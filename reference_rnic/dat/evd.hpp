@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An Event Dispatcher: a queue of events, one waiter, and the CNO that is triggered when nobody
+// An Event Dispatcher: a queue of events, one waiter, and the CNO that is triggered if no thread
 // waits here.
 #pragma once
 
@@ -22,7 +22,8 @@ class Evd final : public Object {
       : Object(its_kind, the_ia), length(the_length), cno(the_cno), flags(the_flags) {}
   ~Evd() override;
 
-  /// Of an event stream. If the queue is full, the event is lost, and the IA reports the overflow.
+  /// An event of an event stream. If the queue is full, the event is lost, and the IA reports the
+  /// overflow.
   void post(DAT_EVENT event, Notice notice = Notice::notify,
             DAT_SRQ_HANDLE from_srq = DAT_HANDLE_NULL);
   [[nodiscard]] bool full() const { return std::ssize(queue_) >= length; }
@@ -45,7 +46,7 @@ class Evd final : public Object {
   bool waited = false;  ///< a thread is blocked in wait()
   /// Streams whose events do not all notify: then the threshold must be 1.
   unsigned selective_streams = 0;
-  bool of_open = false;  ///< made by dat_ia_open, goes with its IA
+  bool of_open = false;  ///< made by dat_ia_open, destroyed with its IA
 
  private:
   struct Entry {
@@ -55,7 +56,7 @@ class Evd final : public Object {
   std::deque<Entry> queue_;
   Wakeup wakeup_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
-  bool interrupted_ = false;  ///< made unwaitable under the waiter
+  bool interrupted_ = false;  ///< made unwaitable while a thread waited
   bool closing_ = false;
   bool overflown_ = false;
 };

@@ -41,7 +41,7 @@ class HandleTable {
       if (object->kind == T::its_kind) found.push_back(static_cast<T*>(object.get()));
     return found;
   }
-  /// All that belong to an IA, itself included, in the order of their kinds.
+  /// All objects of an IA, itself included, in the order of their kinds.
   [[nodiscard]] std::vector<Object*> of(const Ia& ia) const;
 
  private:

@@ -27,7 +27,7 @@ constexpr int backlog = 64;
 constexpr std::size_t most_senders = 64;
 constexpr std::size_t longest_frame = wire::mpa_frame_header_size + wire::mpa_max_private_data;
 
-/// An abstract name: it goes with its socket, and is the network namespace's own.
+/// An abstract name: it disappears with its socket, and belongs to the network namespace.
 struct HandoffName {
   explicit HandoffName(const base::Address& listening) {
     const std::string name = "librnic_dat/" + listening.text();
@@ -54,7 +54,7 @@ bool is_of_our_user(int socket) {
          peer.uid == ::geteuid();
 }
 
-/// A message of some octets and one descriptor.
+/// A message with some octets and one descriptor.
 struct Message {
   Message(void* octets, std::size_t count) : piece{octets, count} {
     header.msg_iov = &piece;
@@ -71,7 +71,7 @@ struct Message {
     item->cmsg_len = CMSG_LEN(sizeof fd);
     std::memcpy(CMSG_DATA(item), &fd, sizeof fd);
   }
-  /// None, if none came.
+  /// The descriptor that came with the message, or none.
   [[nodiscard]] base::FileDescriptor take() {
     const cmsghdr* item = CMSG_FIRSTHDR(&header);
     if (item == nullptr || item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connection requests that go from one process to another: the socket and the octets that were read
-// from it, over a local socket that is named after the port. Only processes of one user, in one
-// network namespace, deal with one another.
+// Passes connection requests from one process to another: the socket and the octets that were read
+// from it, over a local socket that is named after the port. Both processes must have the same user
+// and network namespace.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@ namespace rnic::dat {
 /// Where a service point receives requests that other processes pass to it.
 class HandoffListener {
  public:
-  /// Called from the loop, for each connection whose request is handed over: it yields the octets
-  /// of the startup frame once more.
+  /// Called from the loop, for each connection whose request is passed on: the octets of the
+  /// startup frame can be read from it again.
   using Taker = std::function<void(std::unique_ptr<llp::Connection>)>;
 
-  /// Null: there can be none, as another process has it.
+  /// Null: not possible, since another process has the name.
   [[nodiscard]] static std::unique_ptr<HandoffListener> open(base::EpollLoop& loop,
                                                              const base::Address& listening,
                                                              Taker taker);
@@ -40,8 +40,8 @@ class HandoffListener {
   std::vector<base::FileDescriptor> senders_;  ///< that have sent nothing yet
 };
 
-/// Passes a connection to the process that listens at this address. False: none does,
-/// and nothing has happened.
+/// Passes a connection to the process that listens at this address. False: no process does, and
+/// nothing has changed.
 [[nodiscard]] bool hand_over(const base::Address& to, const llp::Connection& connection,
                              wire::Bytes startup_frame);
 /// Leaves a connection that was handed over to its new owner.

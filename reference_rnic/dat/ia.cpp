@@ -119,12 +119,13 @@ void Ia::happened(const verbs::AsyncEvent& event) {
 // ---- connections ----
 
 void Ia::happened(const access::ConnectionEvent& event) {
-  drain();  // what completed before is reported before
+  drain();  // earlier completions are reported first
   if (const auto* request = std::get_if<access::ConnectionRequest>(&event)) {
     const auto found = listeners_.find(static_cast<std::uint64_t>(request->listener));
     if (found == listeners_.end()) return static_cast<void>(manager_.refuse(request->connection));
     ServicePoint& point = *found->second;
-    if (point.listener != request->listener) listeners_.erase(found);  // handed over: its only one
+    if (point.listener != request->listener)
+      listeners_.erase(found);  // passed on by another process: its only request
     return point.requested(*request);
   }
   std::visit(

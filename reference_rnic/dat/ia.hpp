@@ -28,7 +28,7 @@ struct Registration {
   base::Address address;  ///< port 0
 };
 
-/// What an IA claims, in dat_ia_query and in its checks alike.
+/// The limits of an IA, for dat_ia_query and for its checks.
 namespace limits {
 constexpr DAT_COUNT evd_length = 1 << 20;
 constexpr DAT_COUNT objects = 1 << 20;
@@ -78,7 +78,7 @@ class Ia final : public Object {
   [[nodiscard]] DAT_IA_HANDLE consumers_handle() const;
   [[nodiscard]] std::uint64_t next_work_id() { return next_work_id_++; }
 
-  /// Passes on the completions that there are, without waiting for the loop.
+  /// Passes on the completions that are there, without waiting for the loop.
   void drain();
   /// An asynchronous event about an object.
   void report(DAT_EVENT_NUMBER number, const Object& object, DAT_COUNT reason);
@@ -86,11 +86,11 @@ class Ia final : public Object {
   /// Opens a listener for the service point on a port of the IA's address; 0: any that is free.
   /// The error is an errno.
   [[nodiscard]] std::expected<void, int> listen(ServicePoint& point, DAT_CONN_QUAL conn_qual);
-  /// Waits for a request on a connection that is there already.
+  /// Waits for a request on a connection that already exists.
   [[nodiscard]] bool serve(ServicePoint& point, std::unique_ptr<llp::Connection> connection,
                            const access::StartupOptions& options);
   void stop_listening(ServicePoint& point);
-  /// Its one request has come: there is nothing left to stop.
+  /// The service point's one request has come: no listener has to be stopped.
   void forget_listener(ServicePoint& point);
   [[nodiscard]] ServicePoint* listening_on(DAT_CONN_QUAL conn_qual) const;
 

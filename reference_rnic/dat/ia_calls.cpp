@@ -17,8 +17,8 @@ void copy_name(char (&to)[DAT_NAME_MAX_LENGTH], std::string_view name) {
   std::memcpy(to, name.data(), std::min(name.size(), sizeof to - 1));
 }
 
-/// Includes what stock tools look for under the names of another transport: whether there
-/// are RDMA Reads, and a default message size.
+/// Includes attributes that stock tools look for under the names of another transport: whether
+/// there are RDMA Reads, and a default message size.
 DAT_NAMED_ATTR* named_attributes(DAT_COUNT& count) {
   static std::array attributes{DAT_NAMED_ATTR{DAT_IW_ATTR_EXTENSION_INTERFACE, "TRUE"},
                                DAT_NAMED_ATTR{DAT_IW_ATTR_EXTENSION_VERSION, "2.0.1"},
@@ -95,7 +95,7 @@ void fill(const Ia& ia, DAT_PROVIDER_ATTR& attr) {
   attr.provider_specific_attr = named_attributes(attr.num_provider_specific_attr);
 }
 
-/// Where the IA's asynchronous events go, as the consumer asks with the INOUT parameter.
+/// The EVD for the IA's asynchronous events, according to the INOUT parameter.
 struct AsyncEvents {
   Evd* evd = nullptr;  ///< null: to be made, or elsewhere
   bool elsewhere = false;

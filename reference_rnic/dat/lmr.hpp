@@ -24,7 +24,7 @@ class Lmr final : public Object {
   [[nodiscard]] bool covers(DAT_VADDR address, DAT_VLEN length) const;
   /// The memory at a triplet that covers() admits.
   [[nodiscard]] wire::MutableBytes at(DAT_VADDR address, DAT_SEG_LENGTH length) const;
-  /// 0 where the region is open to no peer.
+  /// 0 if the region is open to no peer.
   [[nodiscard]] DAT_RMR_CONTEXT rmr_context() const;
 
   Use<Pz> pz;

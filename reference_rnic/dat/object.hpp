@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What all DAT objects have in common: a handle, a kind, an IA, the consumer's context, and a count
-// of those that use them.
+// of the objects that use them.
 #pragma once
 
 #include <cassert>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What is remembered of a posted DTO until it completes.
+// The data that are kept about a posted DTO until it completes.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Posted {
   unsigned flags = DAT_COMPLETION_DEFAULT_FLAG;
   DAT_SEG_LENGTH length = 0;             ///< of the whole DTO
   DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;  ///< of a bind
-  verbs::RegionHandle sink{};            ///< made for this one RDMA Read, goes with it
+  verbs::RegionHandle sink{};            ///< made for this one RDMA Read, destroyed with it
   bool last = true;                      ///< an RDMA Read into several segments is several Reads
   std::shared_ptr<bool> told{};          ///< shared by those: its completion has been reported
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What libdat2 finds in the library: dat_provider_init, dat_provider_fini, and through them the
-// table of the calls.
+// The functions that libdat2 looks up in the library, dat_provider_init and dat_provider_fini, and
+// the table of calls that they register.
 #include <ifaddrs.h>
 
 #include <algorithm>
@@ -114,7 +114,8 @@ struct Entry {
   bool current = true;  ///< libdat2 has not called dat_provider_fini for it
 };
 
-/// Entries remain when libdat2 no longer uses them: handles of closed IAs still lead to their table.
+/// Entries remain after libdat2 has stopped using them: handles of closed IAs still refer to their
+/// table.
 std::list<Entry>& entries() {
   static auto& all = *new std::list<Entry>;  // NOLINT: as long-lived as the engine
   return all;

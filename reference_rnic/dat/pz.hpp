@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A Protection Zone: which memory which Endpoints may touch.
+// A Protection Zone: which Endpoints may access which memory.
 #pragma once
 
 #include "reference_rnic/dat/ia.hpp"

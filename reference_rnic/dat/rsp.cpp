@@ -12,7 +12,7 @@ namespace rnic::dat {
 Rsp::~Rsp() {
   if (ep == nullptr) return;
   if (ep->state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING)
-    engine().handles().destroy(*ep);  // of the provider's making
+    engine().handles().destroy(*ep);  // made by the provider
   else
     ep->move(EpInput::reservation_freed);
 }

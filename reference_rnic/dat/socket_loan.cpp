@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The borrowed connection.
+// How the borrowed connection works.
 #include "reference_rnic/dat/socket_loan.hpp"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A TCP connection on a socket that the consumer lends: until an RDMA connection is established on
-// it, the socket is returned unchanged however the connection ends.
+// it, the socket is returned unchanged, however the connection ends.
 #pragma once
 
 #include <expected>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Watermark and buffers; the calls on SRQs.
+// The watermark and the buffers; the calls on SRQs.
 #include "reference_rnic/dat/srq.hpp"
 
 #include "reference_rnic/dat/calls.hpp"

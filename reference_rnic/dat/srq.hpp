@@ -17,7 +17,8 @@ class Srq final : public Object {
   ~Srq() override { static_cast<void>(ia->rnic().destroy_shared_queue(queue)); }
 
   [[nodiscard]] DAT_COUNT available() const;
-  /// One event is reported as soon as fewer buffers wait than the low watermark; at once, if they do.
+  /// One event is reported as soon as fewer buffers wait than the low watermark; at once if this is
+  /// so.
   void arm(DAT_COUNT low_watermark);
   static void limit_passed(Ia& of, verbs::SharedQueueHandle passed);
 

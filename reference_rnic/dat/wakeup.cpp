@@ -16,8 +16,8 @@ namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-// Without a timeout the kernel would continue to sleep after a handler installed with SA_RESTART;
-// with one it never does. So there is always one.
+// Without a timeout the kernel would continue to sleep after a handler that was installed with
+// SA_RESTART; with one it never does. So there is always a timeout.
 constexpr auto longest = std::chrono::hours(1);
 
 int futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where threads of the consumer sleep until something has changed. A condition variable would do,
-// but it does not report signals, and DAT's waits return when one was handled.
+// Lets threads of the consumer sleep until something has changed. A condition variable would do,
+// but it does not report signals, and DAT's waits return when a signal was handled.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ class Wakeup {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Cause : std::uint8_t {
-    woken,     ///< perhaps by nobody: look again
+    woken,     ///< perhaps without a cause: check again
     signaled,  ///< the thread has run a signal handler
     timed_out  ///< the deadline has passed
   };

@@ -120,7 +120,7 @@ def _hidden(value, hide):
 
 
 def without_addresses(pcap):
-    """The same frames under the same numbers, with neutral MAC addresses; what is no TCP is blanked, for ARP and its like tell them too.
+    """The same frames under the same numbers, with neutral MAC addresses; frames without TCP are blanked, since ARP and similar protocols show them too.
     Of a file that is not understood nothing is left."""
     if len(pcap) < PCAP_HEADER.size:
         return b""

@@ -13,7 +13,7 @@ CODES = ("SUCCESS", "ABORT", "CONN_QUAL_IN_USE", "INSUFFICIENT_RESOURCES", "INTE
          "QUEUE_EMPTY", "QUEUE_FULL", "TIMEOUT_EXPIRED", "PROVIDER_ALREADY_REGISTERED", "PROVIDER_IN_USE", "INVALID_ADDRESS",
          "INTERRUPTED_CALL", "CONN_QUAL_UNAVAILABLE", "PORT_IN_USE", "COMM_NOT_SUPPORTED", "NOT_IMPLEMENTED")
 ORDER = tuple("DAT_" + code for code in CODES)
-# What a case writes of a return: the call, where it is known, and the code, with a subtype behind it.
+# How a case writes a return: the call, if it is known, and the code, followed by a subtype.
 RETURNED = re.compile(r"(?:(?P<call>dat_\w+|ia_ha_related): )?(?P<code>DAT_[A-Z_]+)\b")
 OF_VERDICT = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error", "fail": "broken"}
 
@@ -48,7 +48,7 @@ class Table:
 
 
 def table_of(report, catalogue):
-    """A Call for each that documents or cases of this run know, by name, its returns in the order of CODES."""
+    """A Call for each call in documents or cases of this run, by name, its returns in the order of CODES."""
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for name, codes in catalogue.returns.items():
         found[name].update((code, []) for code in codes)

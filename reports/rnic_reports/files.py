@@ -7,7 +7,7 @@ import pathlib
 
 
 def write(path, content):
-    """Writes `content` (text) under another name beside `path`, then renames it. Raises OSError and leaves nothing behind."""
+    """Writes `content` (text) under another name beside `path`, then renames it. On failure raises OSError and leaves no file."""
     path = pathlib.Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:

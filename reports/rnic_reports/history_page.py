@@ -10,7 +10,7 @@ from .model import VERDICTS
 
 
 def render(runs, html_path):
-    """The page as text, of runs in their order; `html_path` is where it will lie."""
+    """The page as text, of runs in their order; `html_path` is where it will be."""
     home = pathlib.Path(html_path).resolve().parent
     pairs = list(zip(runs, runs[1:]))
     steps = [None, *(history.compare(before, after) for before, after in pairs)]

@@ -34,7 +34,7 @@ class Anchors:
 
 
 def render(report, catalogue, folder, html_path):
-    """The whole page as text. `folder` is that of the results, `html_path` where the page will lie."""
+    """The whole page as text. `folder` is that of the results, `html_path` where the page will be."""
     anchor = Anchors()
     found = coverage.coverage(report, catalogue)
     return _environment(anchor, catalogue).get_template("report.html.j2").render(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Reads the folder of a run: results.json, or else the journal results.ndjson that a killed run left behind."""
+"""Reads the folder of a run: results.json, or else the journal results.ndjson that a killed run left."""
 
 import json
 import pathlib
@@ -58,7 +58,7 @@ def _check_schema(path, members):
 
 
 def _journal(path):
-    """Takes every line that can be read; what cannot is told in the notes, since evidence is worth more than form."""
+    """Takes every line that can be read; the notes report the others, since evidence is worth more than form."""
     run, attempts, stale, findings, lost = None, [], None, [], []
     lines = _content(path).split(b"\n")
     for number, line in enumerate(lines, 1):
@@ -71,7 +71,7 @@ def _journal(path):
                 attempts.append(model.Case.of(root.node("case")))
                 continue
             holder = root if kind == "run" else root.node("end")
-            # A run that goes on has another end to come.
+            # A run that continues has a later end.
             stale = holder.lines("stale_entries") if kind == "end" else None
             findings = [model.RunFinding.of(node) for node in holder.nodes_since("findings")] if kind == "end" else []
             run = model.Run.of(holder.node("run"))

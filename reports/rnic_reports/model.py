@@ -336,7 +336,7 @@ class RunFinding:
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A run, the attempts that count, and what the reader of the results has to tell."""
+    """A run, the attempts that count, and the notes from reading the results."""
 
     run: Run
     cases: list  # in order of layer, file, id

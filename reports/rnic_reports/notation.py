@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The notation of decoded lines, as far as a report marks it: what is wrong stands after ` ! `, some of it with its octets."""
+"""The notation of decoded lines, as far as a report marks it: what is wrong is written after ` ! `, some of it with its octets."""
 
 import re
 

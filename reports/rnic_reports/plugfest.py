@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell behind it. Knows only schema/plugfest-2.schema.json."""
+"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell. Depends only on schema/plugfest-2.schema.json."""
 
 import base64
 import csv
@@ -102,7 +102,7 @@ def _matrix(document):
             raise ValueError(f"verdict {cell['verdict']}")
         if cell["gate"]["result"] != "superseded":
             key = cell["initiator"], cell["responder"], cell["scenario"]
-            # Of repetitions the worst stands for all.
+            # The worst of the repetitions is shown for all.
             if key not in last or list(GLYPHS).index(cell["verdict"]) > list(GLYPHS).index(last[key]["verdict"]):
                 last[key] = cell
         else:
@@ -143,7 +143,7 @@ def _around(cell):
 
 
 def _pcap(folder, html_path, cell):
-    """A link from where the page will lie; empty where the path leads elsewhere."""
+    """A link from where the page will be; empty if the path leads out of the folder."""
     name = cell.get("pcap", "")
     file = (pathlib.Path(folder) / name).resolve()
     if not name or pathlib.Path(folder).resolve() not in file.parents:

@@ -64,7 +64,7 @@ def _advisory(case, advisory, location):
 
 def _result(case, rule, level, words, location):
     file, line = (location, 1) if location else (case.source, case.line)
-    # Alike in two runs, so that a service knows a finding again.
+    # The same in two runs, so that a service recognises a finding.
     fingerprint = hashlib.sha256(f"{case.id}\0{rule}\0{attention.alike(words)}".encode(errors="replace")).hexdigest()
     return {"ruleId": rule, "level": level, "message": {"text": words},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": urllib.parse.quote(file)}, "region": {"startLine": line}},

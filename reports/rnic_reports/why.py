@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Why a judgement counts as it does: what the level of the rule makes of it."""
+"""Why a judgement counts as it does: the effect of the rule's level."""
 
 
 def of(judgement, rule, strict):

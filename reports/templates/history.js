@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two runs side by side; which two, and the filter, stand in the address.
+// Two runs side by side; the address has which two, and the filter.
 (async () => {
   "use strict";
   const { by } = page;

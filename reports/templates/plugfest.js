@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Filters the matrix and shows one cell's evidence; both stand in the address, so that a link leads back here.
+// Filters the matrix and shows one cell's evidence; the address has both, so that a link leads back here.
 (() => {
   "use strict";
   const by = (id) => document.getElementById(id);

@@ -159,7 +159,7 @@ def crashed(case_id):
 
 
 def mixed_cases():
-    """One case of each kind that a report must tell apart."""
+    """One case of each kind that a report must distinguish."""
     known = {"result": "known", "entry": "suite/expectations/siw.yaml:14",
              "reason": "siw does not look at the markers that it asked for: RFC 5044 section 4.3 demands them"}
     marker = judged("mpa.markers.every-512-octets", ["Marker at octet 512"], "no Marker in 1,460 octets", "fail", 0.0029, frame=10,
@@ -250,7 +250,7 @@ HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{7*7}}{% raw %}<!--", "\x1
 
 
 def hostile_document():
-    """Every free text of a record is an attack on whoever shows it; the long one is added by the tests."""
+    """Every free text of a record is an attack on the program that shows it; the tests add the long one."""
     cases = []
     for number, word in enumerate(HOSTILE):
         record = case(f"mpa.hostile.{number}{word}", "mpa/hostile.cpp", [f"mpa.no-such.rule{word}"], "fail", number=number, reason=word,

@@ -18,7 +18,7 @@ class Documents(FolderTest):
         self.document = make_samples.document(make_samples.mixed_cases())
 
     def fault(self, change):
-        """The line that tells what `change` broke."""
+        """The line that reports what `change` broke."""
         document = copy.deepcopy(self.document)
         change(document)
         with self.assertRaises(Unreadable) as raised:

@@ -57,7 +57,7 @@ Finding examine_memory(const System& host) {
               "ulimit -l unlimited, or 'memlock unlimited' in /etc/security/limits.d");
 }
 
-// The network interface of port 1; empty where neither iproute2 nor sysfs says.
+// The network interface of port 1; empty if neither iproute2 nor sysfs shows it.
 std::string interface_of(const std::string& device, const System& host) {
   if (device.empty()) return {};
   const auto link = first_of(host.ask({"rdma", "-j", "link", "show", device + "/1"}));

@@ -21,10 +21,10 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, their unpacked trees, archives
+constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, unpacked trees, archives
 constexpr int ordinary_mtu = 1500;
 
-/// Collects what the checks find.
+/// Collects the findings of the checks.
 class Examination {
  public:
   Examination(const Request& request, const System& system, const System* dut)
@@ -70,7 +70,7 @@ class Examination {
     for (Finding& one : findings) add(std::move(one));
   }
 
-  /// One finding for a set of programs. `packages` says where they come from.
+  /// One finding for a set of programs. `packages` has the packages that contain them.
   void need(const std::string& check, std::initializer_list<const char*> names,
             const char* packages, bool fatal) {
     std::vector<std::string> missing;
@@ -82,7 +82,7 @@ class Examination {
     fatal ? fail(check, what, remedy) : warn(check, what, remedy);
   }
 
-  // Without them a known issue would show as a new failure, and there would be no report.
+  // Without them a known issue would be a new failure, and there would be no report.
   void own_files() {
     if (request_.files_fault)
       return fail("suite files", *request_.files_fault, "install the suite anew");
@@ -138,7 +138,7 @@ class Examination {
       return fail("guest kernel",
                   fmt::format("{} MiB are free for {}, {} are needed", free / mebibyte,
                               request_.guest_cache.string(), guest_space / mebibyte),
-                  "free some space, or set XDG_CACHE_HOME to a larger place");
+                  "free some space, or set XDG_CACHE_HOME to a folder with more space");
     warn("guest kernel", "not in the cache yet: the first run downloads 225 MB and compiles siw",
          request_.lab_command + " siw-vm --prepare-only");
   }
@@ -149,7 +149,7 @@ class Examination {
     ok("acceleration", "no /dev/kvm: the guest is emulated, which is slower but equivalent");
   }
 
-  /// An agent that a command reaches. Ours has --help; of a foreign one it is only known that it
+  /// An agent that a command reaches. Ours has --help; of another one it is only known that it
   /// begins with its hello.
   void agent() {
     if (request_.agent.empty())
@@ -161,7 +161,7 @@ class Examination {
                   "give the path of the command that reaches the agent, or install it here");
     std::vector<std::string> argv = request_.agent;
     const bool ssh = argv.front() == "ssh";
-    // Without a terminal nobody can answer a question for a password or a host key.
+    // Without a terminal no prompt for a password or a host key can be answered.
     if (ssh) argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
     const bool ours = std::ranges::any_of(
         argv, [](const std::string& word) { return fs::path(word).filename() == "rnic-agent"; });
@@ -178,7 +178,7 @@ class Examination {
     ok("agent", "the agent answers there");
   }
 
-  /// The host of the IUT, where programs of ours can be started.
+  /// The host of the IUT, if programs of ours can be started there.
   void other_host() {
     Finding reach = examine_reach(*dut_);
     const bool reached = reach.severity == Severity::ok;
@@ -212,7 +212,7 @@ class Examination {
     firewall();
   }
 
-  /// The interface that packets to the address leave by.
+  /// The interface through which packets to the address leave.
   std::optional<std::string> route_to(const std::string& address) {
     const Json route = first_of(system_.ask({"ip", "-j", "route", "get", address}));
     if (!route.is_object()) {
@@ -236,7 +236,7 @@ class Examination {
     if (route.contains("gateway"))
       warn("route",
            fmt::format("{} is reached through the router {}", address, route.value("gateway", "?")),
-           "connect tester and IUT directly: a router may re-cut or reorder segments");
+           "connect tester and IUT directly: a router may split, join or reorder segments");
     else
       ok("route", fmt::format("{} is a neighbour on {}", address, interface));
     return interface;
@@ -313,9 +313,9 @@ class Examination {
 
   const Request& request_;
   const System& system_;
-  const System* dut_;  ///< null: it cannot be asked
+  const System* dut_;  ///< null: nothing can be run there
   std::vector<Finding> findings_;
-  std::string dut_links_;                ///< what `ip -j addr show` says there
+  std::string dut_links_;                ///< the output of `ip -j addr show` there
   std::vector<std::string> interfaces_;  ///< towards the IUT
 };
 

@@ -23,15 +23,15 @@ struct Request {
     remote,     ///< an agent on another host, or one that is reached by a command
   } iut = Iut::reference;
   std::string device;                    ///< its RDMA name, e.g. cxgb4_0, if that is known
-  std::vector<std::string> agent;        ///< of `remote`: the argv that reaches the agent
+  std::vector<std::string> agent;        ///< for `remote`: the argv that reaches the agent
   std::string dut_agent = "rnic-agent";  ///< the agent's program on the IUT's host
-  std::vector<std::string> addresses;    ///< of the IUT, where it is not in a lab of ours
-  std::string capture_interface;  ///< empty: the one that the route to the first address takes
+  std::vector<std::string> addresses;    ///< of the IUT, if it is not in a lab of ours
+  std::string capture_interface;         ///< empty: that of the route to the first address
   bool capture = true;
-  std::filesystem::path guest_cache;  ///< of `siw_vm`
+  std::filesystem::path guest_cache;  ///< for `siw_vm`
   /// Why the suite's own files (known issues, report templates) cannot be used, if they cannot.
   std::optional<std::string> files_fault;
-  /// How a person starts rnic-lab.
+  /// The command that starts rnic-lab, for people.
   std::string lab_command = "rnic-lab";
 };
 

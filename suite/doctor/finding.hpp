@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What an examination finds: how bad it is, and the remedy.
+// A finding of an examination: its severity, and the remedy.
 #pragma once
 
 #include <cstdint>

@@ -75,7 +75,7 @@ std::vector<Finding> examine_path(const System& from, const PeerHost& to) {
     return {fail("path", fmt::format("no route to {} ({})", to.name, to.address),
                  "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV")};
   if (route.value("type", "") == "local") return {};
-  // The ping makes the neighbour known.
+  // The ping resolves the neighbour.
   Finding size = examine_size(from, to, interface);
   return {std::move(size), examine_next_hop(from, to, interface, route.value("gateway", ""))};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What lies between two hosts: the route, what size of packets passes, who answers for the address,
-// and what both ends must agree on.
+// Checks the path between two hosts: the route, the size of packets that pass, which host answers
+// for the address, and what both ends must have in common.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ namespace suite::doctor {
 struct PeerHost {
   std::string name;     ///< for people
   std::string address;  ///< where its RNIC is reached
-  std::string links;    ///< what `ip -j addr show` says there; empty: not known
+  std::string links;    ///< the output of `ip -j addr show` there; empty: not known
 };
 
-/// As `from` sees it: MTU, and whether the neighbour that answers is the peer. Nothing where both
-/// are one host.
+/// As `from` sees it: MTU, and whether the neighbour that answers is the peer. Nothing if both are
+/// one host.
 [[nodiscard]] std::vector<Finding> examine_path(const System& from, const PeerHost& to);
-/// Of a host's clock against ours.
+/// A host's clock compared with ours.
 [[nodiscard]] Finding examine_clock(const System& host);
-/// Whether a port mapper answers there.
+/// Whether a port mapper answers at the address.
 [[nodiscard]] Finding examine_port_mapper(const std::string& address);
 
 }  // namespace suite::doctor

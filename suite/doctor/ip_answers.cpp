@@ -21,7 +21,7 @@ bool has_address(const json& link, const std::string& address) {
          });
 }
 
-// The administrative state; the carrier's is the device's own ("link").
+// The administrative state; that of the carrier is checked with the device ("link").
 bool is_up(const json& link) {
   const auto flags = link.find("flags");
   return flags != link.end() && flags->is_array() &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What iproute2's programs answer with -j, read without trust in its form.
+// Reads the output of iproute2's programs with -j, without trust in its form.
 #pragma once
 
 #include <expected>
@@ -9,7 +9,7 @@
 
 namespace suite::doctor {
 
-/// The first object of a list; null where there is none.
+/// The first object of a list; null if there is none.
 [[nodiscard]] nlohmann::json first_of(const std::expected<std::string, std::string>& said);
 
 struct IpLink {
@@ -17,7 +17,7 @@ struct IpLink {
   int mtu = 0;
   bool up = false;
 };
-/// The interface that has this address, by what `ip -j addr show` said.
+/// The interface that has this address, from the output of `ip -j addr show`.
 [[nodiscard]] std::optional<IpLink> link_with(const std::string& links, const std::string& address);
 
 }  // namespace suite::doctor

@@ -63,7 +63,7 @@ std::expected<SocketAddress, std::string> socket_address(const std::string& lite
   return made;
 }
 
-/// The octets of its address, and its port.
+/// The octets of the address, and the port.
 std::pair<PortMapperMessage::Address, std::uint16_t> parts_of(const SocketAddress& address) {
   PortMapperMessage::Address octets{};
   if (address.storage.ss_family == AF_INET) {
@@ -86,7 +86,7 @@ std::vector<std::uint8_t> octets_of(const PortMapperMessage& message) {
   std::vector<std::uint8_t> octets;
   octets.push_back(static_cast<std::uint8_t>(static_cast<unsigned>(message.kind) << kind_shift |
                                              (message.ip_version & ip_mask)));
-  octets.push_back(0);  // time: nobody uses it
+  octets.push_back(0);  // time: not used
   put(octets, message.kind == Kind::request ? message.mapped_connecting_port : 0, 2);
   put(octets, message.accepting_port, 2);
   put(octets, message.connecting_port, 2);

@@ -18,7 +18,7 @@ namespace suite::doctor {
 
 inline constexpr std::uint16_t port_mapper_port = 3935;
 
-/// On the wire 48 octets, a request 64; an IPv4 address is in the first four of its sixteen octets.
+/// 48 octets on the wire, a request 64; an IPv4 address is in the first four of sixteen octets.
 struct PortMapperMessage {
   enum class Kind : std::uint8_t { request, accept, acknowledgement, rejection };
   using Address = std::array<std::uint8_t, 16>;
@@ -26,9 +26,10 @@ struct PortMapperMessage {
   Kind kind = Kind::request;
   std::uint8_t ip_version = 4;
   std::uint16_t accepting_port = 0, connecting_port = 0;
-  std::uint64_t association = 0;  ///< chosen by who asks, and the same in the answers
+  std::uint64_t association =
+      0;  ///< chosen by the sender of the request, and repeated in the answers
   Address connecting_address{}, accepting_address{};
-  /// Only of a request: what the connecting side has its own port mapped to.
+  /// Only in a request: the port to which the connecting side's own port is mapped.
   std::uint16_t mapped_connecting_port = 0;
   Address mapped_connecting_address{};
 };

@@ -24,7 +24,7 @@ std::optional<std::string> quoted(const std::string& word) {
   return "'" + word + "'";
 }
 
-// What a program says when it cannot run another, and what helps.
+// The messages of programs that cannot run another program, and the remedies.
 struct Cause {
   std::string_view words, remedy;
 };

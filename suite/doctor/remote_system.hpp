@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Another host as the doctor sees it: asked through ssh, or through any command that runs a program
-// there, by words that no shell over there takes for anything but words.
+// Another host as the doctor sees it: examined through ssh, or through any command that runs a
+// program there, with arguments quoted so that a shell there does not interpret them.
 #pragma once
 
 #include <string>
@@ -39,14 +39,14 @@ class RemoteSystem final : public System {
       : name_(std::move(name)), shell_(std::move(shell)) {}
 
   std::string name_;
-  std::vector<std::string> shell_;  ///< a line for a shell over there is put after these words
+  std::vector<std::string> shell_;  ///< a line for a shell on that host follows these words
 };
 
-/// What helps, by what ssh said when it could not run a program.
+/// The remedy, from the message of ssh when it could not run a program.
 [[nodiscard]] std::string remedy_for_ssh(const std::string& said);
 /// Whether the host runs a program at all.
 [[nodiscard]] Finding examine_reach(const System& host);
-/// Whether an agent that the suite brings can be started there, by what its --help says.
+/// Whether an agent of the suite can be started there, found by its --help.
 [[nodiscard]] Finding examine_agent(const System& host, const std::string& program);
 
 }  // namespace suite::doctor

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The host as the doctor sees it: programs to ask, files to read, rights to try. Tests put another
-// in its place.
+// The host as the doctor sees it: programs to run, files to read, rights to try. Tests replace it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ class System {
  public:
   virtual ~System() = default;
 
-  /// What a program of this host prints, or one line that says
+  /// The output of a program of this host, or one line that says
   /// why it failed. Only for programs that change nothing.
   [[nodiscard]] virtual std::expected<std::string, std::string> ask(
       const std::vector<std::string>& argv) const = 0;
@@ -29,17 +28,17 @@ class System {
       const std::filesystem::path& folder) const = 0;
   [[nodiscard]] virtual bool may_read_and_write(const std::filesystem::path& path) const = 0;
 
-  /// Makes a lab as a run would, in a process of its own; the error says what prevents it.
+  /// Makes a lab as a run does, in a process of its own; the error says what prevents it.
   [[nodiscard]] virtual std::expected<void, std::string> try_lab(bool with_tap) const = 0;
-  /// Whether a packet socket can be opened here and now.
+  /// Whether this process can open a packet socket.
   [[nodiscard]] virtual bool may_capture() const = 0;
   /// How many octets this process may lock in memory.
   [[nodiscard]] virtual std::uint64_t lockable_memory() const = 0;
-  /// Free octets on the file system that holds the path, or will hold it.
+  /// Free octets on the file system of the path, which need not exist yet.
   [[nodiscard]] virtual std::uint64_t free_space(const std::filesystem::path& path) const = 0;
 };
 
-/// The real one.
+/// The real host.
 class HostSystem final : public System {
  public:
   [[nodiscard]] std::expected<std::string, std::string> ask(

@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 10> finding_members{
     "rule",     "observed", "case",   "intermittent", "iut",
     "versions", "harm",     "reason", "date",         "link"};
 
-// What is said in public of a fault that an attacker could use: docs/SECURITY.md.
+// What may be published about a fault that an attacker could use: docs/SECURITY.md.
 struct Harm {
   std::string_view name, sentence;
 };
@@ -65,7 +65,7 @@ class Loader {
     if (!text) return std::unexpected(text.error());
     try {
       if (const auto root = yaml_.parse(*text)) take(*root);
-    } catch (const YAML::Exception& problem) {  // a node that is asked for and is not there
+    } catch (const YAML::Exception& problem) {  // a requested node is missing
       fault(problem.mark.line + 1, "this is not YAML: " + problem.msg);
     }
     if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
@@ -100,7 +100,7 @@ class Loader {
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
-  // The id of a case as it is today: files may still have the one that it had before.
+  // The present id of a case: files may still have an earlier one.
   std::string case_id(const YAML::Node& node) {
     std::string id = word(node, "case");
     if (!known_.current_id) return id;
@@ -126,7 +126,7 @@ class Loader {
     return true;
   }
 
-  // What a KnownIncident and a KnownFinding have in common; false if it is not as it must be.
+  // The members that a KnownIncident and a KnownFinding have in common; false if they are faulty.
   bool take_pattern(const YAML::Node& node, std::span<const std::string_view> allowed, auto& one) {
     const std::size_t before = yaml_.faults().size();
     if (!check_members(node, allowed)) return false;
@@ -235,7 +235,7 @@ class Loader {
     return fmt::format("one of {}", fmt::join(harms | std::views::transform(&Harm::name), ", "));
   }
 
-  // What the reader of the report learns: of a harm no more than what it does, until it is public.
+  // The reason in the report: of a harm no more than its effect, until it is public.
   std::string reason(const YAML::Node& node) {
     if (!node["harm"]) return word(node, "reason");
     const auto harm = std::ranges::find(harms, word(node, "harm"), &Harm::name);
@@ -258,7 +258,7 @@ class Loader {
     return value;
   }
 
-  // How often: 1 where it is not said.
+  // The number of attempts: 1 if the file does not state it.
   std::uint32_t number(const YAML::Node& node, const char* key) {
     std::uint32_t value = 1;
     if (!node[key]) return value;
@@ -267,7 +267,7 @@ class Loader {
     return value;
   }
 
-  // A list, of which one alone may stand without brackets.
+  // A list; a single element may be written without brackets.
   std::vector<std::string> words(const YAML::Node& node, const char* key) {
     std::vector<std::string> list;
     if (node[key] && node[key].IsScalar()) return {word(node, key)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The file of known issues of an IUT: what was observed where a conforming one would pass, and why
-// it breaks the rule.
+// The file of known issues of an IUT: what was observed in place of a pass, and why it breaks the
+// rule.
 //
 //   entries:
 //     - case: ddp.tagged_validation.write_beyond_bounds    # exact id, with its @variant
@@ -13,8 +13,8 @@
 //       tries: 6                                           # optional: so many attempts until it
 //                                                          # fails; it may pass in all of them
 //       hangs: true                                        # optional: a call of the API does not
-//                                                          # return, or may not; it is waited for
-//                                                          # less long then
+//                                                          # return, or may not; the wait for it
+//                                                          # is then shorter
 //       iut: siw-vm                                        # kind of IUT, or shell pattern for its
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
@@ -42,18 +42,19 @@
 //       iut, versions, harm, reason, date, link            # as above
 //   private: true                                          # optional: not to be published
 //
-// What stops a `kernel`, ends or blocks a `process`, keeps a `listener` from serving others, or is a
-// `disclosure` of memory has a `harm`, of which the loader makes the reason: without a `link` to a
-// public report the mechanism is described in private files alone (docs/SECURITY.md). Kernel
-// messages, random crashes, and entries whose outcome is a crash must have one.
+// An issue that stops a `kernel`, ends or blocks a `process`, keeps a `listener` from serving
+// others, or is a `disclosure` of memory has a `harm`, from which the loader makes the reason:
+// without a `link` to a public report, only private files describe the mechanism
+// (docs/SECURITY.md). Kernel messages, random crashes, and entries whose outcome is a crash must
+// have one.
 //
 // An isolated case runs alone, after all others or on a copy of the IUT of its own: the IUT's host
-// may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT
-// has said what it is, so this holds for every version; `iut` and `versions` say where the harm was
-// seen. A listed kernel message that no case provokes when it runs alone leaves the verdicts of
-// those repetitions standing; a case without an entry in which it appears runs again, and fails for
-// it only if it appears each time. So does a case that a listed random crash ends, where no entry of
-// its own covers it; a crash in every attempt is a new failure. A finding is one item of the run: it
+// may crash, or serve no other case in the meantime. The order of cases is determined before the
+// IUT has sent its hello, so this holds for every version; `iut` and `versions` say where the harm
+// was seen. A case without an entry in which a listed kernel message appears runs again, alone, and
+// fails for the message only if it appears each time; otherwise the verdict of the repetition
+// counts. The same holds for a case that a listed random crash ends, if no entry of its own covers
+// it; a crash in every attempt is a new failure. A finding is one item of the run: it
 // is known if every wording of it is listed, and an entry is stale if its case was judged and the run
 // holds nothing that the entry describes.
 #pragma once
@@ -80,7 +81,7 @@ struct Entry {
   std::string rule;
   std::vector<std::string> also;  ///< further rules that may fail in the same case
   bool intermittent = false;
-  /// Attempts that a race is given to show, so that one run finds what another found.
+  /// The number of attempts in which a race may show, so that each run finds what another found.
   std::uint32_t tries = 1;
   bool hangs = false;
   std::string iut;
@@ -89,7 +90,8 @@ struct Entry {
   std::string reason, date, link;
 };
 
-/// What the IUT's kernel is known to write, or what is known to end any case, now and then.
+/// A message that the IUT's kernel is known to write, or a crash that is known to end any case, now
+/// and then.
 struct KnownIncident {
   std::string place;  ///< file:line
   std::vector<std::string> observed;
@@ -103,14 +105,14 @@ struct KnownFinding {
   std::string place;  ///< file:line
   std::string rule;
   std::vector<std::string> observed;
-  std::string case_id;  ///< shows it
+  std::string case_id;  ///< a case that shows it
   bool intermittent = false;
   std::string iut;
   VersionRange versions;
   std::string reason, date, link;
 };
 
-/// A case that harms those beside it.
+/// A case that harms those that run at the same time.
 struct Isolation {
   std::string case_id, iut;
   VersionRange versions;
@@ -122,23 +124,24 @@ struct KnownIssues {
   std::vector<KnownIncident> kernel_messages, random_crashes;
   std::vector<KnownFinding> findings;
   std::vector<Isolation> isolated;
-  bool is_private = false;  ///< may hold what is not public yet
-  /// What the author of the file should know: one line each, beginning with file:line.
+  bool is_private = false;  ///< may have details that are not public yet
+  /// Notices for the author of the file: one line each, beginning with file:line.
   std::vector<std::string> notices;
 };
 
-/// What the loader asks of the rest of the suite to find entries that can never apply.
+/// What the loader needs from the rest of the suite to find entries that can never apply.
 struct Known {
   std::function<bool(const std::string& case_id)> is_case;
   std::function<bool(const std::string& rule_id)> is_rule;
-  /// The id that a case has today, which may have had another; without it ids are taken as they are.
+  /// The present id of a case that may have been renamed; without this function ids are not
+  /// translated.
   std::function<std::string(const std::string& case_id)> current_id{};
 };
 
 /// One line for people, beginning with file:line.
 using Fault = std::string;
 
-/// All that a file lists, or every fault in it.
+/// The contents of a file, or every fault in it.
 [[nodiscard]] std::expected<KnownIssues, std::vector<Fault>> load(const std::filesystem::path& file,
                                                                   const Known& known);
 

@@ -12,14 +12,14 @@ namespace suite::expectations {
 
 namespace {
 
-/// At a case without an entry that a known incident interrupts.
+/// For a case without an entry that a known incident interrupts.
 constexpr std::uint32_t attempts_after_incident = 3;
 
 using results::GateResult;
 using results::Judgement;
 using results::Verdict;
 
-// To an Entry, a KnownIncident or a KnownFinding.
+// Whether an Entry, a KnownIncident or a KnownFinding applies to the IUT.
 bool applies(const auto& one, const results::IutRecord& iut) {
   const bool named = one.iut == iut.kind || base::matches_glob(one.iut, iut.implementation);
   return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
@@ -30,14 +30,15 @@ bool fits(const auto& one, const std::string& text) {
       one.observed, [&](const std::string& pattern) { return base::matches_glob(pattern, text); });
 }
 
-// What came where the rule of the entry was not met; the case's reason where there is no such expectation.
+// The actual texts of expectations of the entry's rule that were not met; the case's reason if
+// there are none.
 std::vector<std::string> observations(const results::CaseRecord& record, const std::string& rule) {
   std::vector<std::string> list;
   for (const results::ExpectationRecord& expectation : record.outcome.expectations) {
     if (expectation.rule == rule && expectation.judgement != Judgement::pass)
       list.push_back(expectation.actual);
   }
-  list.push_back(record.outcome.reason);  // a crash, say, that no expectation records
+  list.push_back(record.outcome.reason);  // for example a crash that no expectation records
   return list;
 }
 
@@ -51,7 +52,7 @@ const results::ExpectationRecord* another(const results::CaseRecord& record, con
   return found == record.outcome.expectations.end() ? nullptr : &*found;
 }
 
-// Whether the run holds what the entry describes.
+// Whether the run has what the entry describes.
 bool is_shown(const KnownFinding& known, const std::vector<results::FindingRecord>& findings) {
   return std::ranges::any_of(findings, [&](const results::FindingRecord& finding) {
     return finding.rule == known.rule &&
@@ -105,7 +106,8 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
   const Entry* entry = find(record.id);
   const bool good =
       record.outcome.verdict == Verdict::pass || record.outcome.verdict == Verdict::not_applicable;
-  // A case that failed alone for its own reason is not excused by the log of what ran beside it.
+  // The log of cases that ran at the same time does not excuse a case that failed for its own
+  // reason.
   const bool struck = record.decided_by == results::DecidedBy::kernel_log;
   const KnownIncident* incident = struck ? known_kernel_message(record.kernel_log) : nullptr;
   if (incident != nullptr && entry == nullptr && attempt < attempts_after_incident)

@@ -13,12 +13,12 @@ namespace suite::expectations {
 
 class Gate {
  public:
-  /// Keeps what applies to this IUT in its version; the rest takes no part.
+  /// Keeps what applies to this IUT in its version; the rest is ignored.
   Gate(KnownIssues known, const results::IutRecord& iut);
 
-  /// Judges one attempt by its id, verdict, what decided that, reason and expectations. `superseded`: the case is to be
-  /// attempted again, since a known race did not show, or a known message of the kernel or a known
-  /// random crash did.
+  /// Judges one attempt by its id, verdict, the cause of the verdict, reason and expectations.
+  /// `superseded`: the case has to be attempted again, since a known race did not show, or a known
+  /// message of the kernel or a known random crash did.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const {
     return judge(record, record.attempt);
   }
@@ -30,7 +30,7 @@ class Gate {
   /// The listed findings whose case was judged and that the run does not show, `file:line finding:RULE`.
   [[nodiscard]] std::vector<std::string> stale_findings(const results::Document& run) const;
 
-  /// The listed message that this excerpt of the kernel's log is, or null.
+  /// The listed message that this excerpt of the kernel's log matches, or null.
   [[nodiscard]] const KnownIncident* known_kernel_message(const std::string& excerpt) const;
 
  private:

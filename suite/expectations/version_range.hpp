@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which versions of an IUT a known issue was seen in: `any`, or `kernel >= 6.1, kernel < 6.13`.
+// The versions of an IUT in which a known issue was seen: `any`, or `kernel >= 6.1, kernel < 6.13`.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,7 @@
 
 namespace suite::expectations {
 
-/// What an IUT says of its versions; empty where it says nothing.
+/// The versions that an IUT reports; empty if it reports none.
 struct Versions {
   std::string kernel, firmware, driver_version;
 };

@@ -21,7 +21,7 @@ using Why = GoneEvent::Why;
 
 constexpr std::size_t kept_diagnostics = std::size_t{64} * 1024;
 constexpr std::size_t last_lines = 8;
-/// Events, replies aside, that nobody has fetched;
+/// Events, except replies, that were not fetched;
 /// an agent that sends more than this reports no test.
 constexpr std::size_t flood = std::size_t{16} * 1024 * 1024;
 /// Between the end of an agent's output and the end of its process.
@@ -32,7 +32,7 @@ bool is_crash(int signal) {
          signal == SIGFPE;
 }
 
-/// A line from outside, safe to show and not too long.
+/// A line of a peer, safe to show and not too long.
 std::string printable(std::string_view line) {
   constexpr std::size_t enough = 200;
   std::string text;
@@ -40,13 +40,13 @@ std::string printable(std::string_view line) {
   return line.size() > enough ? text + "..." : text;
 }
 
-/// What the end of the process says of the end of its output.
+/// How the end of the process explains the end of its output.
 GoneEvent judge(const base::ExitStatus& ended) {
   if (is_crash(ended.signal))
     return {Why::crashed, "the agent was ended by " + base::signal_name(ended.signal)};
   if (ended.signal != 0)
     return {Why::transport_lost, "the agent was ended by " + base::signal_name(ended.signal)};
-  // A shell or another wrapper reports the signal of what it ran in this way.
+  // A shell or another wrapper reports the signal of its program in this way.
   if (ended.code > 128 && is_crash(ended.code - 128))
     return {Why::crashed, "the agent's exit status " + std::to_string(ended.code) + " reports " +
                               base::signal_name(ended.code - 128)};
@@ -193,7 +193,7 @@ void AgentClient::write_words() {
         ::send(channel(), output_.data() + written, output_.size() - written, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 &&
-        errno != EAGAIN) {  // the agent's end is closed; what it said last is still to be read
+        errno != EAGAIN) {  // the agent's end is closed; its last output is still to be read
       output_.clear();
       written = 0;
     }
@@ -316,8 +316,9 @@ void AgentClient::input_ended() {
   conclude_if_over(false);
 }
 
-/// An agent is over when its output has ended and, being our child, its process too: only then is
-/// it known whether it crashed. Should one of the two not follow the other, the wait ends after a timeout.
+/// An agent has ended when its output has ended and, if it is our child, its process too: only then
+/// is it known whether it crashed. If one of the two does not follow the other, the wait ends after
+/// a timeout.
 void AgentClient::conclude_if_over(bool timed_out) {
   if (gone_ || !link_) return;
   ChildProcess* process = child();
@@ -341,7 +342,7 @@ void AgentClient::report_gone(GoneEvent why) {
   if (ChildProcess* process = child()) {
     process->kill();
     std::size_t before = 0;
-    do {  // what it said last is the best evidence
+    do {  // its last output is the best evidence
       before = diagnostics_.size();
       read_errors();
     } while (diagnostics_.size() != before && before < kept_diagnostics);

@@ -28,8 +28,8 @@ using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 
 /// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
 [[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
-/// The words before a program's arguments to run it on another host: there is no password prompt,
-/// and a dead connection is noticed within seconds, at its start and later.
+/// The command line that runs a program on another host, to put before that of the program: without
+/// a password prompt, and a dead connection is noticed within seconds, at the start and later.
 [[nodiscard]] std::vector<std::string> through_ssh(const std::string& target);
 /// Connects to a unix socket; the owner of its other end must make sure that a new agent listens
 /// there.
@@ -43,8 +43,8 @@ struct AgentDeadlines {
 /// After a GoneEvent nothing but GoneEvents come until restart().
 class AgentClient final : public Iut {
  public:
-  /// Waits for the hello. No agent, no hello or a wrong one: the error is what a GoneEvent would
-  /// have said.
+  /// Waits for the hello. Without an agent, or with no hello or a wrong one, the error is that of a
+  /// GoneEvent.
   [[nodiscard]] static std::expected<std::unique_ptr<AgentClient>, GoneEvent> start(
       base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines = {});
   ~AgentClient() override;
@@ -92,7 +92,7 @@ class AgentClient final : public Iut {
 
   std::optional<AgentLink> link_;
   LineBuffer input_;
-  std::string output_;  ///< what the agent's end would not take yet
+  std::string output_;  ///< what the agent's end did not take yet
   bool input_ended_ = false;
   std::optional<base::TimerId> timeout_;
 

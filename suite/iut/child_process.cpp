@@ -15,7 +15,7 @@
 namespace suite::iut {
 namespace {
 
-/// An agent on hardware may need a while to let go of all it holds.
+/// An agent on hardware may need a while to release all that it holds.
 constexpr std::chrono::milliseconds farewell{5000};
 
 std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }

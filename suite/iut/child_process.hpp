@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A program of ours that ends with us: reached over a socket, with its stderr separate.
+// A child process that ends with us: reached over a socket, with its stderr separate.
 #pragma once
 
 #include <expected>
@@ -32,7 +32,7 @@ class ChildProcess {
     return process_.exited();
   }  ///< polls readable when it has ended
 
-  /// Collects its end without waiting; nothing while it runs.
+  /// Reaps it without waiting; nothing while it runs.
   [[nodiscard]] std::optional<base::ExitStatus> reap() { return process_.reap(); }
   void kill() { process_.kill(); }
 

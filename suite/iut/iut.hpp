@@ -16,15 +16,14 @@ class Iut {
  public:
   virtual ~Iut() = default;
 
-  /// What the agent said about itself. Always present: a client is made only when the hello has
-  /// come.
+  /// The agent's hello. Always present: a client is made only after the hello has come.
   [[nodiscard]] virtual const Hello& hello() const = 0;
   /// Sends a command; its number comes back in the Reply. Never blocks.
   virtual std::uint64_t post(Command command) = 0;
   /// The next reply or event in the order of arrival, pumping the event loop until the deadline; nothing
   /// if none comes.
   [[nodiscard]] virtual std::optional<Event> next_event(base::TimePoint deadline) = 0;
-  /// Whether only GoneEvents can come: then waiting for its octets is also in vain.
+  /// Whether only GoneEvents can come: then it is useless to wait for octets of the IUT as well.
   [[nodiscard]] virtual bool is_gone() const { return false; }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Lines of JSON from and to messages, by the message tables.
+// Converts messages to lines of JSON and back, by the message tables.
 #include "suite/iut/message_lines.hpp"
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct Refused {
   std::string what;
 };
 
-/// Refuses what the parser itself lets pass: deep nesting and members that are there twice.
+/// Refuses what the parser itself accepts: deep nesting and repeated members.
 class Strictness {
  public:
   bool operator()(int depth, Json::parse_event_t event, Json& parsed) {

@@ -121,7 +121,7 @@ constexpr auto table_of(const Listen*) {
 constexpr auto table_of(const StopListening*) {
   return table("stop_listening", required("listener", &StopListening::listener));
 }
-/// Not a message of its own: an object within connect and accept.
+/// Not a message itself: an object within connect and accept.
 constexpr auto table_of(const ConnectParameters*) {
   return table("parameters", defaulted("private_data", &ConnectParameters::private_data),
                defaulted("ird", &ConnectParameters::ird),
@@ -145,7 +145,7 @@ constexpr auto table_of(const Disconnect*) {
   return table("disconnect", required("endpoint", &Disconnect::endpoint),
                defaulted("abortive", &Disconnect::abortive));
 }
-/// Not a message of its own: an element of the list "pieces".
+/// Not a message itself: an element of the list "pieces".
 constexpr auto table_of(const Piece*) {
   return table("piece", required("region", &Piece::region), defaulted("offset", &Piece::offset),
                required("length", &Piece::length));

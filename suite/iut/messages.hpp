@@ -152,19 +152,19 @@ struct CreateEndpoint {
   /// overflows.
   std::uint32_t completion_depth = 0;
 };
-/// Destroys it; a connection still up ends abortively.
+/// Destroys it; a connection that is still established ends abortively.
 struct DestroyEndpoint {
   Handle endpoint = 0;
 };
 struct QueryEndpoint {
   Handle endpoint = 0;
 };
-/// Puts it in the error state, connected or not: what is posted is flushed, a connection ends
+/// Puts it into the error state, connected or not: posted work is flushed, a connection ends
 /// abortively.
 struct AbortEndpoint {
   Handle endpoint = 0;
 };
-/// Brings it back from the error state (or from idle) to idle, with empty queues, so that it can be
+/// Returns it from the error state (or from idle) to idle, with empty queues, so that it can be
 /// connected again.
 struct ResetEndpoint {
   Handle endpoint = 0;
@@ -287,11 +287,11 @@ constexpr auto names_of(Outcome) { return std::array{"ok", "failed", "unsupporte
 struct Reply {
   std::uint64_t command = 0;
   Outcome outcome = Outcome::ok;
-  std::string error;                  ///< what the API said, where outcome is failed or unsupported
-  int code = 0;                       ///< errno or API status, 0 if none
-  std::optional<std::uint32_t> stag;  ///< RegisterMemory, AllocateWindow, bind_window: the new one
-  std::optional<std::uint64_t> base;  ///< RegisterMemory: tagged offset of its first octet
-  std::optional<Octets> octets;       ///< ReadMemory
+  std::string error;                   ///< message of the API, if outcome is failed or unsupported
+  int code = 0;                        ///< errno or API status, 0 if none
+  std::optional<std::uint32_t> stag;   ///< RegisterMemory, AllocateWindow, bind_window: the new one
+  std::optional<std::uint64_t> base;   ///< RegisterMemory: tagged offset of its first octet
+  std::optional<Octets> octets;        ///< ReadMemory
   std::optional<std::string> address;  ///< Listen
   std::optional<std::uint16_t> port;   ///< Listen
   /// QueryEndpoint: "idle", "connecting", "connected", "terminated", "closing", "error", ...
@@ -316,7 +316,7 @@ struct RejectedEvent {
   Octets private_data;
   std::optional<int> ird, ord;
 };
-/// The connection did not come up for another reason.
+/// The connection was not established for another reason.
 struct ConnectFailedEvent {
   Handle endpoint = 0;
   std::string reason;  ///< "unreachable", "refused", "timeout", "protocol", "lost"
@@ -334,7 +334,7 @@ struct CompletionEvent {
   std::uint32_t length = 0;
   std::optional<std::uint32_t> invalidated_stag;
   std::optional<ImmediateData> immediate;
-  std::optional<bool> solicited;  ///< where the API shows it
+  std::optional<bool> solicited;  ///< if the API shows it
 };
 /// An asynchronous event of the RNIC. Kinds: "qp_fatal", "qp_access_error", "qp_request_error",
 /// "cq_error", "srq_limit", "device_fatal", "last_buffer", "other".

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The lines between the host and the guest's rnic-guestd on a serial channel: programs with their
-// stdio on one, orders on the other.
+// The lines between the host and the guest's rnic-guestd on serial channels: programs with their
+// stdio on some, commands on another.
 //
-// A program's channel. Each session has a token; whatever comes before a session's own first line,
-// or carries another token, belongs to somebody who is gone and is dropped. Text never contains a
-// newline; "+" marks a piece after which the same line goes on, so no line is long.
+// A program's channel: each session has a token; lines before a session's own first line, or with
+// another token, belong to an earlier session and are dropped. Text never contains a
+// newline; "+" marks a piece after which the same line continues, so no line is long.
 //
 //   host to guest:  begin TOKEN | arg TEXT | go | in TEXT | in+ TEXT | eof
 //   guest to host:  TOKEN started
 //                   TOKEN out TEXT | TOKEN out+ TEXT | TOKEN err TEXT | TOKEN err+ TEXT
 //                   TOKEN end exit N | TOKEN end signal N | TOKEN end error TEXT
 //
-// `begin` ends (SIGKILL) whatever runs on that channel; so does the host's closing it. The control
-// channel: "NUMBER COMMAND ARGUMENTS" is answered by "NUMBER ok TEXT" or "NUMBER error TEXT", in
-// the order of completion.
+// `begin` ends (SIGKILL) the program on that channel; so does the host when it closes it. The
+// control channel: "NUMBER COMMAND ARGUMENTS" is answered by "NUMBER ok TEXT" or "NUMBER error
+// TEXT", in the order of completion.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline constexpr std::size_t longest_piece = 16384;
 inline constexpr std::string_view control_name = "rnic.control";
 inline constexpr std::string_view agent_name_prefix = "rnic.agent.";
 
-/// Cuts a stream into lines. A line longer than `limit` is handed over cut, so memory is bounded.
+/// Cuts a stream into lines. A line longer than `limit` is passed on cut, so memory is bounded.
 class LineCutter {
  public:
   explicit LineCutter(std::size_t limit = 2 * longest_piece) : limit_(limit) {}
@@ -40,7 +40,7 @@ class LineCutter {
       const std::size_t length = std::min(newline, limit_ - line_.size());
       line_.append(octets.substr(0, length));
       octets.remove_prefix(length);
-      if (octets.empty()) return;  // more of it may come
+      if (octets.empty()) return;  // more octets may come
       if (octets.front() == '\n') octets.remove_prefix(1);
       std::string line;
       line.swap(line_);
@@ -54,7 +54,7 @@ class LineCutter {
   std::string line_;
 };
 
-/// Turns a stream into lines "KEYWORD TEXT" and, where a piece of a line ends, "KEYWORD+ TEXT".
+/// Converts a stream into lines "KEYWORD TEXT" and, if a line continues, "KEYWORD+ TEXT".
 inline std::string wrap(std::string_view prefix, std::string_view keyword,
                         std::string_view octets) {
   std::string lines;
@@ -81,7 +81,7 @@ inline bool unwrap(std::string_view line, std::string_view keyword, std::string&
   return true;
 }
 
-/// Takes "WORD " off the front and returns WORD; the rest may be empty.
+/// Removes "WORD " from the front and returns WORD; the rest may be empty.
 inline std::string_view take_word(std::string_view& line) {
   const std::size_t end = std::min(line.find(' '), line.size());
   const std::string_view word = line.substr(0, end);

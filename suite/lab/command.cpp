@@ -30,8 +30,8 @@ std::expected<Running, std::string> start(const std::vector<std::string>& argv,
   if (program.empty())
     return std::unexpected(
         fmt::format("the program '{}' is missing: install its package", argv.front()));
-  // A pipe at its end, not /dev/null: a program may watch its input with epoll, which takes no
-  // files.
+  // A pipe whose other end is closed, not /dev/null: a program may watch its input with epoll,
+  // which refuses files.
   auto in = base::make_pipe(), out = base::make_pipe(), err = base::make_pipe();
   if (!in || !out || !err) return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
   in->write_end.close();

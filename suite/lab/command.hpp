@@ -12,13 +12,13 @@
 namespace suite::lab {
 
 struct CommandOptions {
-  int network_namespace = -1;  ///< run it in there; -1: in ours
+  int network_namespace = -1;  ///< in which it runs; -1: in ours
   std::chrono::milliseconds time_limit = std::chrono::seconds(20);
   std::function<void(std::string_view)> progress;  ///< gets each line of stderr as it comes
 };
 
-/// What the program wrote to stdout, if it ended with status 0. The error is one line that names
-/// the command and what it said on stderr. `argv[0]` is looked for in PATH, /usr/sbin and /sbin.
+/// What the program wrote to stdout, if it ended with status 0. The error is one line with the
+/// command and what it wrote to stderr. `argv[0]` is looked for in PATH, /usr/sbin and /sbin.
 [[nodiscard]] std::expected<std::string, std::string> run_command(
     const std::vector<std::string>& argv, const CommandOptions& options = {});
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t held_lines = 20'000;
 
-/// What a hostile or broken guest sends may not act on a terminal or in a report.
+/// The output of a hostile or broken guest must have no effect on a terminal or in a report.
 std::string printable(std::string_view line) {
   std::string text;
   for (const char octet : line) {

@@ -48,9 +48,9 @@ class Console {
   mutable std::mutex mutex_;
   mutable std::condition_variable grown_;
   std::deque<ConsoleLine> lines_;
-  std::uint64_t dropped_ = 0;  ///< lines that are no longer held
+  std::uint64_t dropped_ = 0;  ///< lines that are not kept any longer
   std::filesystem::path path_;
-  std::ofstream file_;  ///< opened when there is a stream, so that no empty file is left
+  std::ofstream file_;  ///< opened when there is a stream, so that no empty file remains
   std::thread reader_;
 };
 

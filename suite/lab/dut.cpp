@@ -18,7 +18,7 @@ using Done = std::expected<void, std::string>;
 constexpr const char* management_interface = "manage0";
 constexpr unsigned prefix_length = 24;
 
-/// What suite/lab/dut/make_root.sh makes.
+/// The output of suite/lab/dut/make_root.sh.
 struct Folders {
   std::filesystem::path root, ssh;
 };
@@ -54,7 +54,7 @@ std::expected<std::unique_ptr<Dut>, std::string> Dut::prepare(const std::filesys
   GuestOptions& options = dut->options_;
   options.programs = {agent, find_program("dash")};
   options.root = folders->root;
-  options.agent_channels = 1;  // for tests, past all networks
+  options.agent_channels = 1;  // for tests, independent of the networks
   options.variant = "tunable";
   options.ends_at_oops = false;
   options.slab_checks = false;
@@ -88,7 +88,7 @@ Done Dut::set_link(Network network, bool plugged) {
       network == Network::data ? tester().interface : std::string(management_interface);
   CommandOptions there;
   there.network_namespace = tester().network_namespace;
-  // A link that is down forgets its IPv6 addresses, unless it is told to keep them.
+  // A link that is down loses its IPv6 addresses, unless it is configured to keep them.
   const auto kept = in_network_namespace(tester().network_namespace, [&]() -> Done {
     const std::string file = "/proc/sys/net/ipv6/conf/" + interface + "/keep_addr_on_down";
     if (std::ofstream(file) << "1" << std::flush) return {};

@@ -32,12 +32,12 @@ class Dut {
   /// PATH of a program that reaches the host as `ssh root@dut`.
   [[nodiscard]] std::string path_with_ssh() const;
 
-  /// Plugs the tester's end of a network in, or out.
+  /// Connects the tester's end of a network, or disconnects it.
   [[nodiscard]] std::expected<void, std::string> set_link(Network network, bool plugged);
-  /// Ends it as a loss of power does.
+  /// Stops the host as a loss of power does.
   void power_off();
   [[nodiscard]] std::expected<void, std::string> power_on();
-  /// Runs a line of shell there, past all networks; what it prints.
+  /// Runs a line of shell on the host, independent of the networks; returns its output.
   [[nodiscard]] std::expected<std::string, std::string> run(const std::string& line);
 
   static constexpr const char* management_ipv4 = "10.78.0.2";

@@ -53,7 +53,7 @@ std::expected<base::FileDescriptor, std::string> listen_at(const std::string& pa
 }
 
 constexpr std::uint64_t first_order = 1;
-constexpr std::string_view boot_order = "ping";  // answered as soon as somebody is there to answer
+constexpr std::string_view boot_order = "ping";  // answered as soon as rnic-guestd runs
 
 constexpr const char* emulator = "qemu-system-x86_64";
 
@@ -82,7 +82,7 @@ void append(std::vector<std::string>& to, std::initializer_list<std::string> wor
   to.insert(to.end(), words);
 }
 
-// Without offloads the guest itself cuts TCP segments and fills in checksums: its framing is seen.
+// Without offloads the guest itself makes TCP segments and checksums: captures show its framing.
 void append_interface(std::vector<std::string>& argv, std::string_view name, int tap,
                       std::string_view mac) {
   append(argv,
@@ -93,8 +93,8 @@ void append_interface(std::vector<std::string>& argv, std::string_view name, int
                       name, mac)});
 }
 
-/// Remembers for this boot of the host whether KVM works,
-/// since finding out takes seconds where not.
+/// Remembers for this boot of the host whether KVM works, since the trial takes seconds if it does
+/// not.
 bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::path& kernel) {
   if (::access("/dev/kvm", R_OK | W_OK) != 0) return false;
   std::string boot_id;
@@ -145,7 +145,7 @@ Guest::~Guest() {
 }
 
 Done Guest::prepare(const Progress& progress) {
-  // Said before anything is downloaded rather than after it.
+  // Reported before anything is downloaded.
   if (find_program(emulator).empty())
     return std::unexpected(
         fmt::format("'{}' is missing: apt-get install qemu-system-x86", emulator));
@@ -159,7 +159,7 @@ Done Guest::prepare(const Progress& progress) {
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
   CommandOptions command;
-  command.time_limit = 15min;  // the first time, over a slow line
+  command.time_limit = 15min;  // the first time, over a slow network
   command.progress = progress;
   const auto printed = run_command(argv, command);
   if (!printed) return std::unexpected(printed.error());
@@ -186,7 +186,7 @@ void Guest::prepare_as(const Guest& other) {
 
 std::string Guest::kernel_parameters() const {
   std::string words = "console=ttyS0 ignore_loglevel panic=-1 mitigations=off nokaslr";
-  // What would follow on the ruins of an oops says nothing about siw.
+  // After an oops, the behaviour of the kernel says nothing about siw.
   if (options_.ends_at_oops) words += " oops=panic";
   if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
   words += fmt::format(" rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}", options_.ipv4,
@@ -313,7 +313,7 @@ std::expected<std::uint64_t, std::string> Guest::send_order(std::string_view ord
   return number;
 }
 
-// A machine that ends hangs up first: what its console still says is to be read before it is
+// A machine that ends closes the channel first: the rest of its console output is read before it is
 // judged.
 std::string Guest::why_hung_up() {
   running_->machine.wait(1000ms);
@@ -392,7 +392,7 @@ void Guest::shutdown(std::chrono::milliseconds time_limit) {
 
 bool kvm_works(const std::filesystem::path& kernel, std::chrono::milliseconds time_limit) {
   auto argv = bare_machine("kvm");
-  // Alone it finds no root file system and panics: that far it must come.
+  // A kernel alone finds no root file system and panics: it must get this far.
   append(argv, {"-m", "256", "-kernel", kernel.string(), "-append", "console=ttyS0 panic=-1"});
   auto machine = Machine::start(argv, {});
   if (!machine) return false;

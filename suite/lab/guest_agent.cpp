@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-guest-agent: runs a program in the guest as if it were a child of ours: stdin, stdout,
-// stderr, exit status, fatal signal.
+// rnic-guest-agent: runs a program in the guest as if it ran here: stdin, stdout, stderr, exit
+// status, fatal signal.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>

@@ -16,7 +16,7 @@ struct Pattern {
   Kind kind;
 };
 
-/// What a message begins with. The first that fits counts, so the more exact ones stand first.
+/// The beginnings of messages. The first that matches counts, so the more specific ones come first.
 constexpr std::array patterns{
     Pattern{"Kernel panic - not syncing", Kind::panic},
     Pattern{"BUG: KASAN:", Kind::sanitizer},
@@ -69,7 +69,7 @@ constexpr std::array patterns{
     Pattern{"INFO: possible recursive locking", Kind::lockdep},
 };
 
-/// "[   12.345678][  T17] message" -> "message"; a level mark "<4>" in front goes too.
+/// "[   12.345678][  T17] message" -> "message"; a level mark "<4>" in front is removed, too.
 std::string_view message_of(std::string_view line) {
   if (line.starts_with('<')) {
     const auto end = line.find('>');

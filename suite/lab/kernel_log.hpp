@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds in a kernel's log what no correct driver causes: BUG,
-// WARNING, oops, lockdep, KASAN, hung tasks, panic.
+// Finds in a kernel's log the reports that no correct driver causes: BUG, WARNING, oops, lockdep,
+// KASAN, hung tasks, panic.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace suite::lab {
 enum class KernelFaultKind {
   panic,
   bug,        ///< BUG at, oops, general protection, bad access
-  warning,    ///< WARN_ON and its kin
+  warning,    ///< WARN_ON and similar
   lockdep,    ///< lock order, unbalanced or inconsistent locking
   sanitizer,  ///< KASAN, KFENCE, KCSAN, UBSAN, KMSAN
   memory,     ///< the slab checks, corrupted lists, reference counts, leaks, out of memory
@@ -31,7 +31,7 @@ struct KernelFault {
 /// A last line without its end counts too.
 [[nodiscard]] std::vector<KernelFault> find_kernel_faults(std::string_view log);
 
-/// The report that begins at `offset`, for people: that line and what follows, at most `lines`.
+/// The report that begins at `offset`, for people: that line and the next ones, at most `lines`.
 [[nodiscard]] std::string kernel_log_excerpt(std::string_view log, std::size_t offset,
                                              std::size_t lines = 40);
 

@@ -31,7 +31,7 @@ std::expected<Machine, std::string> Machine::start(const std::vector<std::string
   setup.output = console->write_end.get();
   setup.errors = complaints.get();
   setup.inherited = inherited;
-  // What a terminal says to the run (Ctrl-C, hanging up) is not for the machine.
+  // Signals of the terminal to the run (Ctrl-C, hangup) are not for the machine.
   setup.group = base::ProcessSetup::Group::session;
   std::vector<std::string> words = argv;
   words.front() = program;

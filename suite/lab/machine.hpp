@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One QEMU process: started with descriptors it inherits, watched, ended.
+// One QEMU process: started with descriptors that it inherits, watched, ended.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Machine {
  public:
   /// Runs argv with these descriptors under their own numbers; everything else is closed on exec.
   /// Its stdout is the console. It is killed when the calling thread ends, or its
-  /// owner goes.
+  /// owner is destroyed.
   [[nodiscard]] static std::expected<Machine, std::string> start(
       const std::vector<std::string>& argv, const std::vector<int>& inherited);
 
@@ -29,7 +29,7 @@ class Machine {
   [[nodiscard]] std::string ending() const;
   /// Readable when it has ended.
   [[nodiscard]] int ended_fd() const { return process_.exited(); }
-  /// Hands over the reading end of its console.
+  /// Returns the reading end of its console, and its ownership.
   [[nodiscard]] base::FileDescriptor take_console() { return std::move(console_); }
 
  private:

@@ -55,7 +55,7 @@ Done run_in(int network_namespace, const std::vector<std::string>& argv) {
   return {};
 }
 
-/// Before an interface comes up: nothing on the wire that no case asked for, and no memory of
+/// Before an interface is up: no packets that no case has asked for, and no cached metrics of
 /// earlier connections with the same peer.
 Done quieten(int network_namespace, const std::string& interface) {
   return in_network_namespace(network_namespace, [&]() -> Done {
@@ -66,7 +66,7 @@ Done quieten(int network_namespace, const std::string& interface) {
   });
 }
 
-/// MTU and offloads of an interface, and up.
+/// Sets the MTU and offloads of an interface, and sets it up.
 Done bring_up_link(int network_namespace, const std::string& name, unsigned mtu) {
   const std::vector<std::vector<std::string>> steps = {
       {"ip", "link", "set", "lo", "up"},
@@ -79,7 +79,7 @@ Done bring_up_link(int network_namespace, const std::string& name, unsigned mtu)
   return {};
 }
 
-/// The same, and its addresses.
+/// The same, and sets its addresses.
 Done bring_up(const LabHost& host) {
   const std::string& name = host.interface;
   if (auto done = bring_up_link(host.network_namespace, name, host.mtu); !done) return done;
@@ -113,7 +113,7 @@ std::expected<base::FileDescriptor, std::string> open_tap(const std::string& int
         fmt::format("/dev/net/tun: {}; a guest needs the kernel's tun module (modprobe tun)",
                     std::strerror(errno)));
   ifreq request{};
-  // No IFF_VNET_HDR: without it the kernel hands over plain frames, cut and with checksums.
+  // No IFF_VNET_HDR: without it the kernel delivers plain frames, segmented and with checksums.
   request.ifr_flags = IFF_TAP | IFF_NO_PI;
   interface.copy(request.ifr_name, sizeof request.ifr_name - 1);
   if (::ioctl(tap.get(), TUNSETIFF, &request) != 0) return failed("tap device " + interface);
@@ -265,7 +265,7 @@ std::expected<Bridge, std::string> Bridge::with_taps(std::size_t guests,
   bridge.namespace_ = std::move(*made);
   bridge.host_ = host_of(bridge_interface, options.tester_ipv4, options.tester_ipv6, options.mtu);
   bridge.host_.network_namespace = bridge.namespace_.get();
-  // No spanning tree, no waiting: the first frame passes.
+  // No spanning tree and no forwarding delay: the first frame passes.
   if (auto done = run_in(bridge.namespace_.get(),
                          {"ip", "link", "add", bridge_interface, "type", "bridge", "stp_state", "0",
                           "forward_delay", "0", "mcast_snooping", "0"});

@@ -21,15 +21,15 @@ enum class Privilege { root, user_namespace };
 /// line that says what the system forbids and what to do about it.
 [[nodiscard]] std::expected<Privilege, std::string> enter_private_namespaces();
 
-/// One end of the wire. Addresses are literals without prefix length.
+/// One end of the link. Addresses are literals without prefix length.
 struct LabHost {
   int network_namespace = -1;  ///< held open by the Lab; -1: the host is a guest, or elsewhere
   std::string interface;
   std::string ipv4, ipv6;
   unsigned ipv4_prefix = 24, ipv6_prefix = 64;
   unsigned mtu = 1500;
-  /// The first of `spare_count` addresses that it has besides, each for one use: what others learn
-  /// of the path to one of them bears on nothing else.
+  /// The first of `spare_count` further addresses, each for one use: what other hosts learn about
+  /// the path to one of them affects nothing else.
   std::string spare_ipv4{};
   unsigned spare_count = 0;
 };
@@ -38,10 +38,10 @@ struct LabOptions {
   unsigned mtu = 1500;
   std::string tester_ipv4 = "10.77.0.1", iut_ipv4 = "10.77.0.2";
   std::string tester_ipv6 = "fd77::1", iut_ipv6 = "fd77::2";
-  std::string tester_spare = "10.77.0.128/25";  ///< addresses that the tester has besides
+  std::string tester_spare = "10.77.0.128/25";  ///< further addresses of the tester
 };
 
-/// Tester and IUT on one wire: MTU as asked, segmentation and receive offloads off at both ends,
+/// Tester and IUT on one link: MTU as given, segmentation and receive offloads off at both ends,
 /// both address families usable at once (no duplicate address detection, no router solicitation).
 class Lab {
  public:
@@ -50,8 +50,8 @@ class Lab {
   /// The tester's interface is a tap device; the IUT is a guest that gets tap().
   [[nodiscard]] static std::expected<Lab, std::string> with_tap(const LabOptions& options = {});
 
-  /// Another tap device in the tester's namespace, on a wire of its own, where the tester has this
-  /// address (`10.78.0.1/24`). It is gone with its descriptor.
+  /// Another tap device in the tester's namespace, on a network of its own, where the tester has
+  /// this address (`10.78.0.1/24`). It disappears with its descriptor.
   [[nodiscard]] std::expected<base::FileDescriptor, std::string> add_tap(
       const std::string& interface, const std::string& ipv4) const;
 
@@ -68,7 +68,7 @@ class Lab {
   LabHost tester_, iut_;
 };
 
-/// Several guests on one wire, and a host of ours with them: a namespace with a bridge, which is
+/// Several guests on one network, and a host of ours with them: a namespace with a bridge, which is
 /// the host's interface, and a tap device for each guest. Offloads are off everywhere.
 class Bridge {
  public:
@@ -89,9 +89,9 @@ class Bridge {
   LabHost host_;
 };
 
-/// A new network namespace; this thread stays in its own.
+/// A new network namespace; this thread remains in its own.
 [[nodiscard]] std::expected<base::FileDescriptor, std::string> make_network_namespace();
-/// Runs `work` with this thread in the namespace, and comes back.
+/// Runs `work` with this thread in the namespace, and returns to the previous one.
 [[nodiscard]] std::expected<void, std::string> in_network_namespace(
     int network_namespace, const std::function<std::expected<void, std::string>()>& work);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-lab: for people who want the suite's lab without the suite: the siw guest on a wire of its
-// own, or a device under test on two networks, and a shell beside it.
+// rnic-lab: the suite's lab without the suite: the siw guest on a link of its own, or a device
+// under test on two networks, and a shell on the host next to it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -82,7 +82,7 @@ bool is_variant(std::string_view name) {
   return !name.empty();
 }
 
-/// What is wrong with values that would otherwise show when the guest is up, or never.
+/// The fault of values that would otherwise show when the guest is up, or never.
 std::optional<std::string> fault_of(const GuestOptions& guest) {
   if (!is_variant(guest.variant))
     return fmt::format("--variant: '{}' is neither default, tunable, nor words of {} joined by '-'",
@@ -97,7 +97,7 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
   return fmt::format("--log: cannot write {}: {}", guest.log_file.string(), std::strerror(errno));
 }
 
-/// Nothing if the words make no sense; the complaint is printed.
+/// Nothing if the arguments are wrong; prints the error.
 std::optional<Arguments> parse(int argc, char** argv) {
   Arguments arguments;
   arguments.lab = argv[1];
@@ -133,7 +133,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
   return arguments;
 }
 
-/// Runs the command as the tester's host; its exit status, shell fashion.
+/// Runs the command as the tester's host; its exit status as a shell reports it.
 int run_beside(const LabHost& tester, const std::vector<std::string>& command) {
   base::ProcessSetup setup;
   setup.network_namespace = tester.network_namespace;

@@ -16,7 +16,7 @@ namespace suite::self_test {
 namespace {
 
 constexpr std::uint64_t second = 1'000'000'000;
-constexpr std::uint64_t beginning = 1'000'000'000 * second;  // any; the same in every run
+constexpr std::uint64_t beginning = 1'000'000'000 * second;  // arbitrary; the same in every run
 
 bool write(const std::filesystem::path& path, const char* octets, std::size_t size) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -48,7 +48,7 @@ void DeviationCaptures::add(std::string_view deviation, std::string_view rule,
   cases_.push_back(case_id);
   for (const auto& connection : outcome.connections) addresses_.insert(connection.iut.host());
   auto frames = runner::synthesize(outcome.connections, time_);
-  // Nothing of the next case may fall before the last of this one.
+  // All frames of the next case are later than the last one of this case.
   if (!frames.empty()) time_ = frames.back().time + second;
   frames_.insert(frames_.end(), std::make_move_iterator(frames.begin()),
                  std::make_move_iterator(frames.end()));

@@ -25,8 +25,8 @@ class DeviationCaptures {
   [[nodiscard]] static std::expected<DeviationCaptures, std::string> create(
       std::filesystem::path folder);
 
-  /// Adds what one case saw. Cases of one deviation follow each other; `conforming` is the name
-  /// without a deviation.
+  /// Adds the exchange of one case. Cases of one deviation follow each other; `conforming` is the
+  /// name without a deviation.
   void add(std::string_view deviation, std::string_view rule, const std::string& case_id,
            const cases::CaseOutcome& outcome);
   /// Writes what is left. The error, of this or an earlier file, is one line.

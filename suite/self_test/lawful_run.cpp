@@ -31,7 +31,7 @@ std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
   return test_bed;
 }
 
-/// Names of what `varied` offers less of than `usual`: capabilities, and limits that are lower.
+/// Names of what `varied` lacks compared with `usual`: capabilities, and limits that are lower.
 std::vector<std::string> taken_away(const iut::Hello& usual, const iut::Hello& varied) {
   std::vector<std::string> names;
   for (const std::string& word : usual.capabilities)
@@ -44,7 +44,7 @@ std::vector<std::string> taken_away(const iut::Hello& usual, const iut::Hello& v
   return names;
 }
 
-/// All that the IUT has sent on a connection: CRCs and pads stand in no line of the exchange.
+/// All that the IUT has sent on a connection: the lines of the exchange do not show CRCs and pads.
 base::Octets sent_by_iut(const results::ConnectionRecord& connection) {
   base::Octets octets;
   for (const auto& mark : connection.marks)
@@ -75,7 +75,7 @@ void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
   ++result.cases_run;
   if (!same_exchange(usual, varied)) ++result.changed;
   if (varied.verdict == Verdict::pass || varied.verdict == usual.verdict) return;
-  // A reason names the limit or capability that it follows from.
+  // A reason names the limit or capability that it depends on.
   const bool lacks = std::ranges::any_of(
       lacking, [&](const std::string& name) { return varied.reason.contains(name); });
   if (varied.verdict == Verdict::not_applicable && lacks) {
@@ -143,7 +143,7 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
     if (!test_bed) return std::unexpected(test_bed.error());
     auto lacking =
         deny_what_is_missing((*usual)->environment().iut.hello(), (*test_bed)->environment());
-    // No hello says which RTR kinds there are.
+    // A hello does not say which RTR kinds there are.
     if (rnic::lawful::offer_of(set).startup.rtr != rnic::lawful::offer_of({}).startup.rtr ||
         std::ranges::find(lacking, iut::capability::configure_rtr) != lacking.end())
       lacking.emplace_back("RTR");

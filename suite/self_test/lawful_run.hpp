@@ -26,7 +26,7 @@ struct LawfulPlan {
   std::string select = "*";  ///< cases, by glob
 };
 
-/// A case that a lawful set made fail, or made end in another verdict than it should.
+/// A case that a lawful set made fail, or gave another wrong verdict.
 struct FalseVerdict {
   std::string id;
   std::string verdict;
@@ -37,7 +37,7 @@ struct FalseVerdict {
 struct LawfulResult {
   LawfulSet set;
   std::size_t cases_run = 0;
-  std::size_t not_applicable = 0;  ///< since they need what the set removes
+  std::size_t not_applicable = 0;  ///< because they need what the set removes
   std::size_t changed = 0;         ///< cases whose exchange differs from the one without variants
   std::vector<FalseVerdict> wrong;
 };
@@ -47,8 +47,8 @@ struct LawfulResult {
 /// `count` sets of two to six variants, drawn by `seed`: equal seeds give equal sets.
 [[nodiscard]] std::vector<LawfulSet> random_sets(std::size_t count, unsigned seed);
 
-/// What the traits of the reference take from its hello, compared with `usual`, its vendor's PICS denies as
-/// well. The names: capabilities, and limits that are lower.
+/// The vendor's PICS denies what the traits of the reference remove from its hello, compared with
+/// `usual`. The names: capabilities, and limits that are lower.
 std::vector<std::string> deny_what_is_missing(const iut::Hello& usual,
                                               cases::Environment& environment);
 

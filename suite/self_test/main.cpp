@@ -31,7 +31,7 @@ struct Arguments {
   std::string link = "memory", shard = "1/1";
   unsigned shard_number = 1, shards = 1;
   // With a deviation that makes the IUT silent, a case takes its whole deadline; over TCP that is real
-  // time, and nothing here is slow unless the build makes it so.
+  // time, and half of it is enough unless the build is slow.
   double deadline_scale_over_tcp = 0.5;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
@@ -55,10 +55,10 @@ constexpr const char* footer =
     "against every case\n"
     "  rnic-self-test --lawful --variant no_terminate,smallest_fpdus\n"
     "                                                one combination\n"
-    "  rnic-self-test --variant no_terminate         the deviations, noticed under this variant "
+    "  rnic-self-test --variant no_terminate         are the deviations noticed with this variant "
     "too?\n"
     "  rnic-self-test --strangers suite/self_test/strangers.yaml\n"
-    "                                                implementations of another hand: are the "
+    "                                                other implementations: are the "
     "rules "
     "blamed\n"
     "                                                that they break, and no others?\n"
@@ -121,7 +121,7 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
   std::size_t unnoticed = 0, wrongly_listed = 0, unfailed = 0;
   for (const auto& result : matrix.deviations) {
     const std::string name(result.info->name);
-    // What no case can provoke over TCP has to be noticed in memory.
+    // Deviations that no case can provoke over TCP have to be noticed in memory.
     const bool excused = arguments.link == "tcp" && result.out_of_reach();
     if (result.own.empty() && !excused && !known.contains(name)) ++unnoticed;
     if (!result.own.empty() && result.at_own_rule() && known.contains(name)) {
@@ -196,7 +196,7 @@ std::vector<self_test::LawfulSet> lawful_sets(const Arguments& arguments) {
 }
 
 // The cases with lawful variants: 0 if none of them fails, and if each set changes what some case
-// sees. With --select the second is not asked for: a few cases may look elsewhere.
+// sees. With --select the second is not required: a few cases may not see the change.
 int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                     const Arguments& arguments) {
   std::size_t wrong = 0, unseen = 0;
@@ -218,7 +218,7 @@ int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& 
   return wrong == 0 && unseen == 0 ? 0 : 1;
 }
 
-// Each stranger of the file: 0 if the cases blame what it breaks and nothing else.
+// Each stranger of the file: 0 if the cases blame the rules that it breaks and no others.
 int run_all_strangers(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                       const std::filesystem::path& file) {
   const auto strangers = self_test::load_strangers(file);
@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
   app.add_flag("--lawful", arguments.lawful,
                "each lawful variant, and combinations of them, against every case");
   app.add_option("--strangers", arguments.strangers,
-                 "file of implementations of another hand, against every case")
+                 "file of strangers (other implementations), against every case")
       ->check(CLI::ExistingFile);
   app.add_flag("--list-lawful", arguments.list_lawful, "list the lawful variants");
   app.add_option("--variant", arguments.variants,

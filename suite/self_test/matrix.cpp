@@ -79,14 +79,14 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
                   .reason = outcome.reason,
                   .divergence = first_divergence(baseline.at(one.id), outcome),
                   .error = outcome.verdict != Verdict::fail};
-  // A lawful variant may fail at the rule by itself, where that is strictly judged.
+  // With strict judgement, a lawful variant may fail at the rule by itself.
   const std::vector<std::string> before = failed_rules(baseline.at(one.id));
   const bool own = !failure.error && std::ranges::find(before, result.rule) == before.end() &&
                    std::ranges::find(failure.rules, result.rule) != failure.rules.end();
   (own ? result.own : result.collateral).push_back(std::move(failure));
 }
 
-// The cases of the table that nothing has made fail.
+// The cases of the table that no deviation has made fail.
 std::vector<const Case*> unfailed(const runner::SuiteParts& parts, const Matrix& matrix) {
   std::set<std::string> failed;
   for (const DeviationResult& result : matrix.deviations) {

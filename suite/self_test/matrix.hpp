@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviation x case: what each deviation of the reference RNIC made fail, at which rule, and where
-// the run first diverged.
+// Deviations by cases: the cases that each deviation of the reference RNIC made fail, at which
+// rule, and where the exchange first differed.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Failure {
   std::string id;                  ///< of the case, variant included
   std::vector<std::string> rules;  ///< of the expectations that failed; empty for an error
   std::string reason;
-  /// The first line of the exchange that differs from the conforming run's
+  /// The first line of the exchange that differs from that of the conforming run
   std::string divergence;
   bool error = false;
 };
@@ -33,11 +33,11 @@ struct DeviationResult {
   std::vector<Failure> collateral;  ///< elsewhere
 
   [[nodiscard]] bool at_own_rule() const { return rule == info->rule; }
-  /// There are cases that could notice it, but none of them is applicable on this link.
+  /// Some cases could notice it, but none of them is applicable on this link.
   [[nodiscard]] bool out_of_reach() const { return cases_run > 0 && not_applicable == cases_run; }
 };
 
-/// What a case judges on the conforming reference.
+/// The rules that a case judges on the conforming reference.
 struct CaseJudgement {
   std::vector<std::string_view> aim;   ///< the rules in its head
   std::set<std::string> judged;        ///< named by an expectation that was evaluated
@@ -61,7 +61,7 @@ struct Plan {
   std::vector<std::string> chosen;  ///< names of deviations; empty: all
   unsigned shard = 1, shards = 1;
   std::function<void(const DeviationResult&)> progress;  ///< after each deviation
-  /// After each case: under which deviation (null: none) it ran, and all that it saw.
+  /// After each case: the deviation (null: none) with which it ran, and its whole record.
   std::function<void(const rnic::deviants::DeviationInfo*, const cases::Case&,
                      const cases::CaseOutcome&)>
       observe;

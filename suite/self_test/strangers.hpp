@@ -18,7 +18,7 @@ struct Stranger {
   std::string name, what;
   std::vector<std::string> deviations, lawful;
   std::set<std::string> breaks;  ///< rules
-  /// Rules that are blamed though it keeps them, as cases still to be mended do.
+  /// Rules that are blamed although it keeps them: the cases that do so are still to be corrected.
   std::set<std::string> open;
 };
 
@@ -40,7 +40,7 @@ struct StrangerResult {
   }
 };
 
-/// Runs the controls and every case against each of them; `setup` says over which link. The error is
+/// Runs the controls and every case against each of them, over the link of `setup`. The error is
 /// one line: the test bed could not be made.
 [[nodiscard]] std::expected<std::vector<StrangerResult>, std::string> run_strangers(
     const runner::SuiteParts& parts, const runner::WorkerSetup& setup,

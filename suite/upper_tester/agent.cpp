@@ -211,7 +211,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
   return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
 
-/// What a vendor's library prints or reads must not mix with our lines:
+/// A vendor's library must not print or read among our lines:
 /// 1 becomes stderr, 0 nothing.
 Handover make_private() {
   Handover own;
@@ -240,7 +240,7 @@ Started start(const Options& options, [[maybe_unused]] Sink sink) {
               "libdapl-dev), build again"};
 }
 
-/// Asks the script what it can configure. An error is one line.
+/// Asks the script what it can configure. The error is one line.
 std::string ask_capabilities(Options& options) {
   const ScriptResult result = run_script(options.configure_script, {"capabilities"}, -1);
   if (!result.ran || result.exit_status != 0)
@@ -276,7 +276,7 @@ iut::Reply reconfigure(const Options& options, const Handover& handover, bool& c
   return reply;
 }
 
-/// Talks until the client is gone; becomes a fresh image at each Configure.
+/// Serves the client until it is gone; executes itself again at each Configure.
 int talk(const Options& options, const Handover& own, const iut::Reply* configured, char** argv) {
   Session session(own.input, own.output, !options.configure_script.empty());
   const Watchdog watchdog(own.input, session.turns());

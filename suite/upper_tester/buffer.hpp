@@ -9,7 +9,7 @@
 
 namespace suite::upper_tester {
 
-/// No test needs more, and a mistyped length must not take the host's memory.
+/// No test needs more, and a mistyped length must not use up the host's memory.
 constexpr std::uint64_t max_region = std::uint64_t{1} << 30;
 
 /// Page-aligned memory of its own, so that a registration shares no page with anything else.

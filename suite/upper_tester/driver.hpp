@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What drives one kind of RNIC API for the upper tester: commands in, replies and events out.
+// The driver of one kind of RNIC API in the upper tester: commands in, replies and events out.
 //
 // C++17 only, so that the agent builds alone on older hosts. One thread: every call, and every call
 // of the sink, is made from the loop that owns the driver.
@@ -25,22 +25,22 @@ class Driver {
   /// Releases everything, endpoints abortively.
   virtual ~Driver() = default;
 
-  /// What it is and can do. Asked once, before the first command.
+  /// What the implementation is and can do. Called once, before the first command.
   [[nodiscard]] virtual iut::Hello hello() = 0;
 
   /// Starts one command. Exactly one Reply with this number follows, at once or later; commands may
-  /// overlap and be answered in any order. A command the API refuses is answered `failed` with what
-  /// the API said, one it has no words for `unsupported`; nothing here throws for either.
+  /// overlap and be answered in any order. A command that the API refuses is answered `failed` with
+  /// the API's message, one that it does not have `unsupported`; neither throws.
   ///
   /// Never blocks on the peer: Connect, Accept, Reject and Disconnect are answered when the API has
-  /// taken them, and what becomes of the connection is an event. Reset and Configure are answered
-  /// when all is done, and after a Reset's reply no event of what it destroyed follows.
+  /// taken them; the outcome for the connection is an event. Reset and Configure are answered when
+  /// all is done, and after a Reset's reply no event of what it destroyed follows.
   virtual void execute(std::uint64_t number, const iut::Command& command) = 0;
 
-  /// A file descriptor that polls readable while `dispatch` has work (an epoll descriptor serves),
-  /// or -1 where the driver lives in a loop that its maker runs.
+  /// A file descriptor that polls readable while `dispatch` has work (an epoll descriptor will do),
+  /// or -1 if the driver is part of a loop that its owner runs.
   [[nodiscard]] virtual int event_fd() const { return -1; }
-  /// Takes what the API has to say without blocking.
+  /// Takes the events of the API, without blocking.
   virtual void dispatch() {}
 
  protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The lines an agent still has to write, sent without ever blocking.
+// The lines that an agent still has to write, sent without blocking.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class Output {
   [[nodiscard]] std::size_t size() const { return octets_.size() - written_; }
 
   /// Writes a little; to be called when `fd` polls writable.
-  /// False when nobody will read it any more.
+  /// False if the reader is gone.
   [[nodiscard]] bool write_some();
-  /// Waits until all is written. False when nobody will read it any more.
+  /// Waits until all is written. False if the reader is gone.
   [[nodiscard]] bool flush();
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What an agent hands to itself across exec. librdmacm keeps every device it has ever opened open
-// until the process image ends, and a script that unloads a driver needs it closed: so the agent
-// becomes a fresh image of itself, runs the script, and only then opens the device again.
+// The state that an agent passes to itself across exec. librdmacm keeps every device open that it
+// has ever opened, until the process image ends, and a script that unloads a driver needs it
+// closed: so the agent executes itself again, runs the script, and only then opens the device
+// again.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ struct Handover {
 /// Becomes a new image of this program with `--resume FD` added to its arguments; returns only if
 /// that fails, with the reason.
 [[nodiscard]] std::string become_fresh(const Handover& handover, char** argv);
-/// What become_fresh left at this descriptor, which is closed.
+/// Reads what become_fresh left at this descriptor, and closes it.
 [[nodiscard]] std::optional<Handover> take_handover(int fd);
 
 }  // namespace suite::upper_tester

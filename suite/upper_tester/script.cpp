@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kept = 4096;
 
-/// Collects what it says until it and all it started have closed their output. True if the client
+/// Collects the script's output until it and all that it started have closed it. True if the client
 /// hung up first.
 bool collect(int output, int client, std::string& text) {
   while (true) {

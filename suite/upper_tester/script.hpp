@@ -15,8 +15,8 @@ struct ScriptResult {
   bool abandoned = false;  ///< ended by us since the client went away
 };
 
-/// Waits for the script's end. Where `client` (or -1) hangs up meanwhile, the script and what it
-/// started are killed. Its standard input is empty.
+/// Waits for the script's end. If `client` (or -1: none) hangs up before, the script and what it
+/// started are killed. The script's standard input is empty.
 [[nodiscard]] ScriptResult run_script(const std::string& path,
                                       const std::vector<std::string>& arguments, int client);
 

@@ -131,7 +131,7 @@ void run_polled(Session& session, Driver& driver) {
     if (ready[0].revents != 0) session.read_some();
     session.proceed();
   }
-  if (!session.output().flush()) return;  // nobody left to tell
+  if (!session.output().flush()) return;  // the client is gone
 }
 
 }  // namespace suite::upper_tester

@@ -19,7 +19,7 @@ class Session {
   enum class State {
     talking,
     client_gone,    ///< end of input, or nobody reads the output
-    bad_client,     ///< what came was no command; `complaint()` says why
+    bad_client,     ///< a line was no command; `complaint()` says why
     reconfiguring,  ///< all is released and a script must run: see `reconfiguration()`
   };
   /// A Configure command that a script carries out while no device is open.
@@ -35,7 +35,7 @@ class Session {
   /// To be given to the driver at its construction.
   [[nodiscard]] Sink sink();
   /// The driver must outlive the session's last call.
-  /// Says hello unless this process resumes another's work.
+  /// Sends the hello, unless this process resumes the work of another.
   void begin(Driver& driver, bool say_hello);
   /// Handles octets that another process read but did not get to.
   void resume_with(std::string_view octets);
@@ -43,19 +43,19 @@ class Session {
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] const std::string& complaint() const { return complaint_; }
   [[nodiscard]] const Reconfiguration& reconfiguration() const { return reconfiguration_; }
-  /// Octets read that hold no command handled so far.
+  /// Octets that were read, and of which no command was handled yet.
   [[nodiscard]] std::string_view unhandled() const { return input_buffer_.rest(); }
 
-  /// Changes with each turn of the loop.
+  /// Changes with each iteration of the loop.
   [[nodiscard]] const std::atomic<unsigned>& turns() const { return turns_; }
   [[nodiscard]] int input() const { return input_; }
   [[nodiscard]] Output& output() { return output_; }
-  /// False while the client does not read what it is told, or a reconfiguration is being prepared.
+  /// False while the client does not read the output, or a reconfiguration is being prepared.
   [[nodiscard]] bool wants_input() const;
   /// To be called when the input polls readable, and when the output polls writable.
   void read_some();
   void write_some();
-  /// Handles what was read; to be called once in each turn of the loop.
+  /// Handles what was read; to be called once in each iteration of the loop.
   void proceed();
 
  private:
@@ -74,11 +74,11 @@ class Session {
   std::atomic<unsigned> turns_{0};
 };
 
-/// The members of a Configure as a script gets them.
+/// The members of a Configure as arguments of the script.
 [[nodiscard]] std::vector<std::string> script_arguments(const iut::Configure& configure);
 
-/// Talks until the session is no longer in state `talking`, waiting with poll. For drivers that
-/// have an event_fd. All that was said is flushed.
+/// Serves the client until the session leaves the state `talking`, waiting with poll. For drivers
+/// that have an event_fd. All output is flushed.
 void run_polled(Session& session, Driver& driver);
 
 }  // namespace suite::upper_tester

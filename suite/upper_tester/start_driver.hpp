@@ -15,9 +15,8 @@ namespace suite::upper_tester {
 struct DriverOptions {
   std::string device;  ///< empty: the only one there is; of dat: the IA's name
   std::vector<std::string>
-      addresses;  ///< literals of the IUT's own addresses, at most one per family
-  std::vector<std::string>
-      claims;  ///< capability words the API cannot report but the user vouches for
+      addresses;                    ///< literals of the IUT's own addresses, at most one per family
+  std::vector<std::string> claims;  ///< capabilities that the API cannot report but the user claims
   std::vector<std::string>
       configure_capabilities;           ///< configure.* capabilities of the configure script
   std::vector<std::string> deviations;  ///< reference only
@@ -27,10 +26,10 @@ struct DriverOptions {
 
 struct Started {
   std::function<void(Session&)>
-      talk;  ///< runs the session until it ends; holds what the driver lives in
+      talk;  ///< runs the session until it ends; owns the environment of the driver
   std::unique_ptr<Driver> driver;  ///< null: `error` says why in one line, and what to do
   std::string error;
-  bool wrong_usage = false;  ///< it is an option that is wrong
+  bool wrong_usage = false;  ///< an option is wrong
 };
 
 #ifdef RNIC_AGENT_VERBS

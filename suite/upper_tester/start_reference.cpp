@@ -16,7 +16,7 @@ using base::Address;
 using base::EpollLoop;
 using base::Family;
 
-/// Keeps one descriptor watched while it is wanted.
+/// Watches one descriptor while it is needed.
 class Watch {
  public:
   Watch(EpollLoop& loop, int fd, std::uint32_t events, std::function<void()> ready)
@@ -49,11 +49,11 @@ void run_in_loop(Session& session, EpollLoop& loop) {
     output.want(talking && !session.output().empty());
     return !talking;
   });
-  if (!session.output().flush()) return;  // nobody left to tell
+  if (!session.output().flush()) return;  // the client is gone
 }
 
 /// The host's addresses; without any given, loopback:
-/// a port is opened to others only when asked for.
+/// a port is opened to other hosts only on request.
 std::string set_addresses(const std::vector<std::string>& literals, rnic::llp::TcpHost& host) {
   host.ipv4 = *Address::parse("127.0.0.1");
   host.ipv6 = *Address::parse("::1");

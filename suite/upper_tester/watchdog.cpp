@@ -42,7 +42,7 @@ bool Watchdog::dismissed_within(std::chrono::milliseconds time) const {
 void Watchdog::watch(int input, const std::atomic<unsigned>& turns,
                      std::chrono::milliseconds timeout) {
   while (true) {
-    // Asked for nothing, poll still reports that the other end is closed.
+    // Without requested events, poll still reports that the other end is closed.
     std::array<pollfd, 2> both{{{input, 0, 0}, {dismissed_, POLLIN, 0}}};
     if (::poll(both.data(), both.size(), -1) < 0) continue;
     if (both[1].revents != 0) return;

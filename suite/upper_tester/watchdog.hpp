@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Ends an agent whose client has gone and that hangs in a call of the API, so that nothing of it
-// stays on the host of the IUT. C++17 only.
+// Ends an agent whose client has gone and that hangs in a call of the API, so that it does not stay
+// on the host of the IUT. C++17 only.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace suite::upper_tester {
 
 class Watchdog {
  public:
-  /// What the process ends with when the watchdog ends it.
+  /// The exit status of a process that the watchdog ends.
   static constexpr int hung = 4;
   /// Enough to release all that a device holds.
   static constexpr std::chrono::milliseconds usual_timeout{10000};
@@ -28,7 +28,7 @@ class Watchdog {
   void watch(int input, const std::atomic<unsigned>& turns, std::chrono::milliseconds timeout);
   [[nodiscard]] bool dismissed_within(std::chrono::milliseconds time) const;
 
-  int dismissed_;  ///< an eventfd: readable once the watchdog is to go
+  int dismissed_;  ///< an eventfd: readable once the watchdog shall end
   std::thread thread_;
 };
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Where `cmake --install` puts the files of all components. Programs find their files relative to themselves
 # (base/shipped_file.hpp), so that a prefix can be moved: PREFIX/share/rnic-suite has the files of the source tree under
-# their paths there, PREFIX/lib/rnic-suite the programs and modules that nobody starts by hand.
+# their paths there, PREFIX/lib/rnic-suite the programs and modules that users do not start by hand.
 include(GNUInstallDirs)
 set(CMAKE_INSTALL_DOCDIR share/doc/rnic-suite)
 set(RNIC_SHARE share/rnic-suite)

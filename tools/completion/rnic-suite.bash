@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Bash completion of rnic-suite, rnic-plugfest, rnic-lint, rnic-self-test and rnic-lab. Commands and options are read from
-# --help, cases, rules and lawful variants from the programs' own lists, so that nothing stands here twice.
+# --help, cases, rules and lawful variants from the programs' own lists, so that nothing is repeated here.
 
 # The commands of a program, or the options of one of its commands.
 _rnic_commands() { "$1" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'; }

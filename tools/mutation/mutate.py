@@ -66,7 +66,7 @@ class Workshop:
     """One private copy of the tree with its own build folder."""
 
     def __init__(self, root, folder, preset, judge):
-        # The preset's own place for it, so that a compiler cache knows the files of other trees.
+        # The preset's own folder for it, so that a compiler cache recognises the files of other trees.
         self.tree, self.build, self.judge = folder / "tree", folder / "tree/build" / preset, judge
         self.tree.mkdir(parents=True, exist_ok=True)
         self.bring_up_to_date(root)
@@ -85,7 +85,7 @@ class Workshop:
             if not copy.exists() or copy.read_bytes() != source.read_bytes():
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source, copy)
-        (self.tree / "reports/render.py").write_text("")  # nobody reads the report of a mutant
+        (self.tree / "reports/render.py").write_text("")  # the report of a mutant is not needed
 
     def compile(self, *targets):
         with BUILDS:

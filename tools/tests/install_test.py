@@ -55,7 +55,7 @@ class Installed(unittest.TestCase):
         """Runs a command as a user would who has neither the sources nor the build."""
         hide = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
         script = 'for folder in "$1" "$2"; do mount --bind "$0" "$folder" || exit 99; done; shift 2; exec "$@"'
-        # The build first: it may lie in the sources.
+        # The build first: it may be in the sources.
         command = [*hide, "sh", "-c", script, self.root / "empty", self.build, self.source, *words]
         path = f"{self.prefix / 'bin'}:{os.environ['PATH']}"
         setting = {"PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", **dict(environment)}

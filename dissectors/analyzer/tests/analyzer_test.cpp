@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(a_reset_ends_both_directions) {
   BOOST_TEST(link.record.connections == 1);
 }
 
-/// Taps that were merged: what a segment acknowledges comes after it.
+/// Merged taps: the octets that a segment acknowledges come after it.
 struct Merged {
   Merged() {
     pair.client.send(10);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Conversations without a fault, and captures that do not show everything: no finding may come.
+// Conversations without a fault, and incomplete captures: there must be no finding.
 #include <boost/test/unit_test.hpp>
 
 #include "dissectors/analyzer/tests/conversation.hpp"
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(the_rdma_consortiums_versions_are_right_after_revision_zero
   Conversation conversation;
   conversation.request(wire::MpaFlags::c | wire::MpaFlags::m, 0);
   conversation.reply(wire::MpaFlags::c | wire::MpaFlags::m, 0);
-  BOOST_TEST(conversation.findings.size() == 1U);  // of the Request: RFC 5044 wants revision 1
+  BOOST_TEST(conversation.findings.size() == 1U);  // of the Request: RFC 5044 requires revision 1
   conversation.findings.clear();
   BOOST_TEST(conversation.negotiated.markers_from_first.value());
   for (const Direction direction : {initiator, responder}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A made-up conversation for the tracker: frames and ULPDUs written by the codecs, and what the
-// tracker said of them.
+// tracker reported about them.
 #pragma once
 
 #include <optional>
@@ -60,7 +60,7 @@ struct Read {
 [[nodiscard]] Octets atomic_request(std::uint32_t msn, const wire::AtomicRequestHeader& header);
 [[nodiscard]] Octets atomic_response(std::uint32_t msn, std::uint32_t identifier);
 [[nodiscard]] Octets terminate(const wire::Terminate& contents, std::uint32_t msn = 1);
-/// A Terminate that says no more than its cause.
+/// A Terminate with nothing but its cause.
 [[nodiscard]] wire::Terminate because(wire::TerminateCause cause);
 /// A Terminate that blames the ULPDU in the way of RFC 5040 Figure 10.
 [[nodiscard]] wire::Terminate blame(wire::TerminateCause cause, wire::Bytes blamed);
@@ -77,18 +77,18 @@ class Conversation final : public Reporter {
              const std::optional<Values>& values = std::nullopt, std::size_t ulp_octets = 0);
   /// Revision 1, CRC on.
   void start();
-  /// Revision 2, the peer-to-peer model where `request` says so.
+  /// Revision 2, the peer-to-peer model if `request` has it.
   void start(const Values& request, const Values& reply);
   void send(Direction direction, const Octets& ulpdu, Crc crc = Crc::right);
-  /// An FPDU that says that it has `length` octets, of which the capture kept those of `ulpdu`.
+  /// An FPDU with a stated length of `length` octets, of which the capture kept those of `ulpdu`.
   void send_cut(Direction direction, const Octets& ulpdu, std::uint16_t length);
   void hole(Direction direction);
   /// The direction ends within an FPDU.
   void end_within_fpdu(Direction direction) { tracker_.unseen_segment(direction); }
   void reset(Direction direction);
-  /// The ends of what is sent next had received so many octets of the other direction.
+  /// The senders of the next events had received so many octets of the other direction.
   void knowing(std::optional<std::uint64_t> octets) { received_ = octets; }
-  /// The next events come from frames before those that came last.
+  /// The next events are in frames before the last ones.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }
   void finish() { tracker_.finish(); }
 

@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_marker_between_fpdus_that_is_not_zero) {
 
 namespace {
 
-/// FPDUs with Markers or without, of which startup says the opposite.
+/// FPDUs with or without Markers, the opposite of what startup has.
 void against_startup(bool sent, std::string_view rule, bool first_fpdu_long) {
   Pair promised(!sent, false);
   Sender client(sent);
@@ -300,7 +300,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_crc_is_reported_without_waiting_for_more) {
 BOOST_AUTO_TEST_CASE(markers_that_stop_where_one_would_stand_before_an_fpdu) {
   for (const std::size_t segment : {7000U, 100U, 13U, 1U}) {
     Pair pair(true, false);
-    // A Marker first, 2 + 18 + 484 + 4 octets: the next FPDU stands at 512.
+    // A Marker first, 2 + 18 + 484 + 4 octets: the next FPDU is at 512.
     pair.client.send(484);
     Sender plain(false);
     plain.octets = pair.client.octets;

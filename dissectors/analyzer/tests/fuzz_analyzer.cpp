@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Any octets as what two ends of a connection say to each other: startup, FPDUs, holes,
+// Any octets as the traffic between two ends of a connection: startup, FPDUs, holes,
 // retransmissions, cut frames, ends.
 #include <algorithm>
 #include <array>
@@ -56,7 +56,7 @@ class Judge final : public Sink {
 
  private:
   void within(const Place& place) const {
-    // Where segments come out of order the last octet may have come first.
+    // If segments come out of order, the last octet may have come first.
     require(std::max(place.first_frame, place.last_frame) <= frame, "frames are those seen so far");
   }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t limit = 4096;
 constexpr std::size_t longest = 1500;
 
-// The octet that stands at a sequence number, whatever segment carries it.
+// The octet at a sequence number, whatever segment has it.
 std::byte octet_at(std::uint32_t sequence) {
   return static_cast<std::byte>((sequence * 2654435761U) >> 24);
 }
@@ -52,7 +52,7 @@ class Judge final : public StreamReceiver {
   std::uint64_t next_ = 0;
 };
 
-// Six octets tell of one segment: flags, how much of it was captured, sequence number relative to
+// Six octets describe one segment: flags, how much of it was captured, sequence number relative to
 // the first one's, length.
 struct SegmentInput {
   explicit SegmentInput(std::span<const std::byte, 6> octets) {

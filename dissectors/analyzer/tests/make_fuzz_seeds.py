@@ -40,7 +40,7 @@ def conversation(markers=False, crc=True, seen=True, loss=False, ending=FIN):
 
 
 def late_markers(into, size):
-    """Markers that nobody asked for begin in the middle of a direction, so many octets into an interval."""
+    """Markers that were not asked for begin in the middle of a direction, so many octets into an interval."""
     connection = make_samples.Connection([], 5445)
     for _ in range(3):
         connection.up.send(bytes(60))

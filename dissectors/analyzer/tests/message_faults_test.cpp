@@ -160,7 +160,7 @@ Octets changed(Opcode opcode, std::size_t length, auto change) {
   return ulpdu(fields);
 }
 
-/// The untagged header's octets as a tagged segment, whose fields then lie elsewhere.
+/// The untagged header's octets as a tagged segment, whose fields are then at other places.
 Octets tagged_as(Opcode opcode) { return ulpdu(Tagged{.opcode = opcode}); }
 
 void one_read(Conversation& it, const Octets& response) {

@@ -34,7 +34,7 @@ void carry_rest(Link& link, const Pair& pair, std::size_t size) {
   link.carry_all(to_client, pair.server.octets, pair.server.origin, size);
 }
 
-/// Runs the pair's traffic cut anew for each size of segment.
+/// Runs the pair's traffic, cut for each size of segment.
 void try_sizes(bool client_markers, bool server_markers, bool crc) {
   const Pair pair = busy_pair(client_markers, server_markers, crc);
   for (const std::size_t size : {1U, 2U, 3U, 5U, 7U, 64U, 511U, 512U, 1448U, 100000U}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Rules of how large FPDUs are, and how they lie in TCP segments (RFC 5044 sections 4 and 5).
+// Rules about the size of FPDUs and their places in TCP segments (RFC 5044 sections 4 and 5).
 #include <boost/test/unit_test.hpp>
 
 #include "dissectors/analyzer/framing_rules.hpp"
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(alignment_is_advice_where_segments_are_real) {
   BOOST_TEST(run(524, 1460).findings.empty());
   BOOST_TEST(run(1048, 1460).findings.empty());
   BOOST_TEST(run(1448, 0).findings.empty());
-  // Longer than the MSS: merged by the NIC, so nothing is said of alignment.
+  // Longer than the MSS: merged by the NIC, so alignment is not judged.
   const Record merged = run(4000, 1460);
   BOOST_TEST(merged.findings.empty(), merged.texts);
   BOOST_TEST(merged.noted(NoteKind::not_judged) == 1U);
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(alignment_is_advice_where_segments_are_real) {
 
 // An FPDU cut where the window ends, as TCP does; the sender begins the next ones with a segment.
 struct WindowTraffic {
-  std::uint16_t window = 4000;  ///< as it stands in the segments
+  std::uint16_t window = 4000;  ///< as in the segments
   std::optional<std::uint8_t> client_scale = {}, server_scale = {};
   std::uint32_t wrong_by = 0;
 

@@ -70,7 +70,7 @@ struct Direction {
     segment.sequence = origin + offset;
     return segment;
   }
-  std::uint64_t time = 0;  ///< of what comes next; 0: not known
+  std::uint64_t time = 0;  ///< of the next segment; 0: not known
   std::uint32_t origin;
   TcpReassembly stream;
   RecordedStream recorded;

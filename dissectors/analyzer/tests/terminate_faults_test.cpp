@@ -11,7 +11,7 @@ const Octets a_send = ulpdu(Untagged{.payload = octets(9)});
 const Octets a_write = ulpdu(Tagged{.payload = octets(9)});
 const Octets a_read = read_request(1);
 
-/// What the responder says of the initiator's message, `change`d.
+/// The responder's Terminate about the initiator's message, `change`d.
 void blamed(Conversation& it, const Octets& sent, wire::TerminateCause cause, auto change) {
   sends(it, {sent});
   wire::Terminate contents = blame(cause, sent);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Makes traffic by hand for the analyzer's tests, and writes down what the analyzer says of it.
+// Makes traffic by hand for the analyzer's tests, and records what the analyzer reports about it.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class Sender {
   static void seal(wire::MutableBytes fpdu) {
     std::ranges::copy(wire::crc32c_trailer(fpdu.first(fpdu.size() - 4)), fpdu.end() - 4);
   }
-  /// Seals the FPDU at [begin, end) of what is sent anew, after a test changed it.
+  /// Recomputes the CRC of the FPDU at [begin, end) of the sent octets after a test has changed it.
   void reseal(std::size_t begin, std::size_t end) {
     seal(wire::MutableBytes(octets).subspan(begin, end - begin));
   }
@@ -93,7 +93,7 @@ struct Record final : Sink {
   struct Fpdu {
     Direction direction;
     Octets ulpdu;
-    FpduSeen seen;  ///< its views are gone
+    FpduSeen seen;  ///< its views are no longer valid
     std::size_t markers;
   };
   void opened(const Connection&) override { ++connections; }
@@ -184,7 +184,7 @@ class Link {
     segment.acknowledgement = sequence_[index(opposite(from))] + static_cast<std::uint32_t>(octets);
     pass(segment);
   }
-  /// Octets that do not come, however long they are waited for.
+  /// Octets that never come.
   void acknowledge_in_vain(Direction from, std::size_t octets) {
     acknowledge(from, octets);
     time += 10'000'000;

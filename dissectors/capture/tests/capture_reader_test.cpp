@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(both_byte_orders_and_both_units_of_time) {
   BOOST_TEST(nano.frames[0].time == 1'000'000'007U);
 }
 
-// Ordinary pcap files are read without libpcap: what it would make of them is the measure.
+// Ordinary pcap files are read without libpcap; the result must be that of libpcap.
 BOOST_AUTO_TEST_CASE(hostile_records_are_read_as_libpcap_reads_them) {
   const std::string header = "d4c3b2a1 0200 0400 00000000 00000000 04000000 01000000";
   for (const char* record :

@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(the_innermost_packet_of_tunnels) {
                                           {"c350 12b5 0080 0000 00000000 00002a00", 17}})
     BOOST_TEST((carried(within(outside, static_cast<std::uint8_t>(protocol)), true).error() ==
                 NoSegment::other_protocol));
-  // Nothing of a tunnel that the capture cut is taken for a packet.
+  // No part of a tunnel that the capture cut is taken for a packet.
   auto cut = within(vxlan, 17);
   while (cut.size() > 34) {
     BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value());
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
     const std::vector<std::byte> cut(whole.begin(),
                                      whole.begin() + static_cast<std::ptrdiff_t>(length));
     BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value() ==
-               (length < 48));  // flags lie at octet 47
+               (length < 48));  // flags are at octet 47
     BOOST_TEST(!parse_segment(LinkType::raw_ip, cut).has_value());
   }
   const auto broken = [&](std::size_t position, int value) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An analyzer for tests of what stands around it: the first octet of each payload tells it what to
-// say.
+// An analyzer for tests of the code that uses it: the first octet of each payload selects what it
+// reports.
 //   'M' an MPA Request, 'F' an FPDU and its message, 'B' a broken rule, 'N' a note
 #include <map>
 #include <vector>

@@ -13,7 +13,7 @@ using rnic::wire::test::require;
 
 namespace {
 
-// What came out of the report so far; only printable ASCII and line ends may.
+// The report so far: it must have only printable ASCII and line ends.
 class Output {
  public:
   Output() : file_(::open_memstream(&text_, &size_)) {}

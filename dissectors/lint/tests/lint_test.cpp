@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(rules_and_frames_in_words) {
   const Record record = violation(9, 1);
   BOOST_TEST(describe_frames(record, {.first_frame = 7, .last_frame = 9}) == "frames 7 to 9");
   BOOST_TEST(describe_frames(record, {.first_frame = 9, .last_frame = 9}) == "frame 9");
-  BOOST_TEST(describe_frames(record, {}) == "frame 9");  // where no place is told
+  BOOST_TEST(describe_frames(record, {}) == "frame 9");  // if no place is given
 }
 
 BOOST_AUTO_TEST_CASE(options_in_words) {

@@ -78,7 +78,7 @@ def reads_signals(pid):
     folder = pathlib.Path(f"/proc/{pid}/fd")
     try:
         return any("signalfd" in os.readlink(fd) for fd in folder.iterdir())
-    except FileNotFoundError:  # one of them was closed meanwhile
+    except FileNotFoundError:  # one of them has been closed
         return False
 
 
@@ -274,7 +274,7 @@ class Exit(unittest.TestCase):
     @unittest.skipUnless(os.geteuid() == 0, "live capture needs rights")
     def test_a_live_capture_ends_at_an_interrupt_with_its_totals(self):
         program = subprocess.Popen([LINT, "-i", "lo", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        # The capture is open before the signals are read, and those that came meanwhile are kept.
+        # The capture is open before the signals are read, and those that come before are kept.
         deadline = time.monotonic() + 30
         while not reads_signals(program.pid):
             self.assertIsNone(program.poll(), "it ended by itself")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What each form of report says of the same records, with hostile text in them.
+// Each form of report of the same records, with hostile text in them.
 #include <boost/test/unit_test.hpp>
 
 #include <fmt/format.h>

@@ -37,7 +37,7 @@ Reported run(unsigned shards, const std::vector<capture::Frame>& frames, bool fl
   return reported;
 }
 
-// Connections that open, speak and end in turns, some between the same ports as before.
+// Connections that open, send and end in turns, some between the same ports as before.
 std::vector<capture::Frame> busy() {
   capture::Synthesizer maker;
   std::uint64_t now = 1;

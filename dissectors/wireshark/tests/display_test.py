@@ -91,7 +91,7 @@ class Display(unittest.TestCase):
 
     def test_decode_as(self):
         connection = made.Connection(4002)
-        for _ in range(300):  # longer than anybody looks unasked
+        for _ in range(300):  # longer than Wireshark looks by itself
             connection.segment(True, b"\x21" * 1000)
         for number in range(1, 21):
             connection.segment(True, made.fpdu(made.send(number, b"z" * 100)))

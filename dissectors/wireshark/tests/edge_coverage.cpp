@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What clang's instrumentation for fuzzing wants from a program, for a module that tshark loads: which
-// edges were passed is written to the file that RNIC_EDGES names when tshark ends.
+// What clang's instrumentation for fuzzing requires of a program, for a module that tshark loads:
+// which edges were passed is written to the file that RNIC_EDGES names when tshark ends.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

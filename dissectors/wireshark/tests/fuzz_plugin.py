@@ -60,7 +60,7 @@ def changed_frame(chance, frame):
     octets = bytearray(frame)
     begin = min(LAYERS_ABOVE_IP, len(octets) - 1)
     for _ in range(chance.choice([1, 1, 1, 2, 4, 12])):
-        # Headers of MPA, DDP and RDMAP stand first.
+        # Headers of MPA, DDP and RDMAP come first.
         end = len(octets) if chance.random() < 0.3 else min(len(octets), 54 + 64)
         octets[chance.randrange(begin, max(end, begin + 1))] = chance.choice(INTERESTING) if chance.random() < 0.5 else chance.randrange(256)
     return reseal(bytes(octets)) if chance.random() < 0.8 else bytes(octets)
@@ -112,7 +112,7 @@ class Runner:
                             "RNIC_EDGES": str(plugin.SCRATCH / "edges")}
 
     def run(self, capture, words):
-        """What tshark said if it died or found a dissector at fault, and whether an edge was new."""
+        """The output of tshark if it crashed or found a dissector at fault, and whether an edge was new."""
         file = plugin.SCRATCH / "input.pcap"
         file.write_bytes(capture)
         edges = plugin.SCRATCH / "edges"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Messages that the plugin joins out of their FPDUs, and what the dissectors of the layers above make of them."""
+"""Messages that the plugin joins from their FPDUs, and how the dissectors of the layers above decode them."""
 
 import collections
 import struct
@@ -57,7 +57,7 @@ class Talk(made.Connection):
 
 
 class Messages(unittest.TestCase):
-    """Joined out of their FPDUs, and as the dissectors of what lies above understand them."""
+    """Joined from their FPDUs, and as the dissectors of the layers above decode them."""
 
     NAMES = ["rnic_iwarp.joined", "rnic_iwarp.joined.frame", "rnic_iwarp.joined_in"]
 

@@ -145,7 +145,7 @@ class Reference(unittest.TestCase):
 
 
 class Corpus(unittest.TestCase):
-    """Each capture of the corpus: those that lie there, and those of every deviation."""
+    """Each capture of the corpus: those in the repository, and those of every deviation."""
 
     def same_as_lint(self, file):
         expected = plugin.lint_violations(file)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections that come up, carry data and go down, over the in-memory link and over TCP alike.
+// Connections that are established, carry data and end, over the in-memory link and over TCP.
 #include <algorithm>
 #include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_megabyte_goes_over_in_either_direction, Base, Ne
   two.a.memory = octets(two.a.memory.size());
   const auto size = static_cast<std::uint32_t>(two.a.memory.size());
   // The region's span stays where it was: vectors of equal size are assigned in place or moved, so
-  // register afresh.
+  // register again.
   const auto source = *two.a.rnic->register_memory(
       two.a.domain, {.memory = two.a.memory, .access = {.remote_write = true}, .base = 0});
   const verbs::SendRequest write{.id = 1,

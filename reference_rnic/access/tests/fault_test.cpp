@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections that do not come up or break: who is told what, and that nobody else suffers.
+// Connections that are not established or break: which side is notified of what, and that no other
+// connection is affected.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -14,7 +15,7 @@ namespace verbs = rnic::verbs;
 
 namespace {
 
-/// A peer that is no RNIC: it connects or listens and says what it is told.
+/// A peer that is no RNIC: it connects or listens, and sends what a test gives it.
 struct RawPeer final : llp::Connection::Observer, llp::Listener::Observer {
   void readable() override {
     std::array<std::byte, 4096> buffer;
@@ -191,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_ends_for_both_and_flushes) {
   const auto completions = two.b.completions();
   BOOST_REQUIRE(completions.size() == 1U);
   BOOST_TEST((completions[0].status == verbs::Status::flushed));
-  BOOST_TEST(two.a.find<ConnectionEnded>() == nullptr);  // who drops asks for silence
+  BOOST_TEST(two.a.find<ConnectionEnded>() == nullptr);  // a side that drops gets no event
 }
 
 /// A connects to a peer of raw octets, which accepts. The listener is to live on.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The resource tree: children go before their parents, and each goes once.
+// The resource tree: children are released before their parents, and each is released once.
 #include <boost/test/unit_test.hpp>
 #include <string>
 

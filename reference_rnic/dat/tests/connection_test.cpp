@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections: asked for, accepted, rejected, refused, handed on, ended; and the states of an
-// Endpoint on the way.
+// Connections: requested, accepted, rejected, refused, passed on, ended; and the states of the
+// Endpoints.
 #include <netinet/in.h>
 
 #include <algorithm>

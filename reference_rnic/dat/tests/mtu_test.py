@@ -134,7 +134,7 @@ def set_mtu(octets):
 
 
 def lengths_of_write(child, wire):
-    """Has one Write carried out: the lengths of its FPDUs, and of the Send behind it."""
+    """Has one Write carried out: the lengths of its FPDUs, and of the Send after it."""
     child.stdin.write(b"\n")
     child.stdin.flush()
     if child.stdout.read(1) != b".":

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(an_ia_may_be_open_several_times_and_under_several_names) {
   OpenIa first, second;
   OpenIa other(other_name);
   BOOST_CHECK(first.ia != second.ia);
-  // What belongs to one IA is no object of the other.
+  // The objects of one IA are not accepted by the other.
   DAT_SRQ_ATTR attr{.max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = 0};
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
   CHECK_TYPE(dat_srq_create(first.ia, second.pz, &attr, &srq), DAT_INVALID_HANDLE);
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(an_unwaitable_evd_sends_its_waiter_away) {
     return dat_evd_wait(evd, patience, 1, &event, &more);
   });
   started.get_future().wait();
-  // Whether the waiter is blocked yet or comes only now, it is sent away.
+  // The waiter is refused, whether it is blocked already or not.
   CHECK_DAT(dat_evd_set_unwaitable(evd));
   CHECK_TYPE(waiter.get(), DAT_INVALID_STATE);
   DAT_EVD_PARAM param{};

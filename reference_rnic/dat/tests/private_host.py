@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""A network namespace and a dat.conf of one's own, and programs that talk to one another in it."""
+"""A private network namespace and dat.conf, and programs that communicate with one another in it."""
 
 import os
 import pathlib

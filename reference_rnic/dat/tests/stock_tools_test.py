@@ -44,7 +44,7 @@ def functions(feature, *cases):
 
 # dtestcm's server takes connection events without a look at what they say. If the client has begun to disconnect before the server
 # has seen all connections come up, it frees endpoints that are still connected, and waits for ever for ends that were cut off so.
-# Nothing but the next try tells this from an end that the provider has lost.
+# Only another try distinguishes this from an end that the provider has lost.
 TRIES = {"dtestcm": 4}
 SECONDS_PER_TRY = {"dtestcm": 20}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// DTOs of every kind between two Endpoints: what arrives, what completes, what is flushed.
+// DTOs of every kind between two Endpoints: their data, their completions, flushes.
 #include <future>
 #include <memory>
 
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_write_and_a_read_move_data_without_the_peer) {
   CHECK_DAT(dat_ep_post_rdma_write(pair.client.ep, 1, &source, cookie(1), &sink,
                                    DAT_COMPLETION_DEFAULT_FLAG));
   check(wait_for_dto(pair.client.request), pair.client, DAT_DTO_RDMA_WRITE, 1, 7);
-  // A Read behind the Write sees what was written; its sink is three segments, so it is three Reads.
+  // A Read after the Write sees its data; the sink has three segments, so there are three Reads.
   std::array<DAT_LMR_TRIPLET, 3> sinks{memory.local(128, 3), memory.local(140, 2),
                                        memory.local(150, 10)};
   CHECK_DAT(dat_ep_post_rdma_read(pair.client.ep, 3, sinks.data(), cookie(2), &sink,

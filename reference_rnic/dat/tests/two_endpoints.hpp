@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An open IA with two Endpoints that connect to one another over loopback, and ways to wait for
-// what happens to them.
+// An open IA with two Endpoints that connect to one another over loopback, and functions that wait
+// for their events.
 #pragma once
 
 #include <array>
@@ -65,7 +65,7 @@ inline DAT_CONTEXT cookie(DAT_UINT64 value) {
 
 inline DAT_PVOID bytes_of(const std::string& text) { return const_cast<char*>(text.data()); }
 
-/// Memory registered with all privileges, or those given.
+/// Memory that is registered with all privileges, or with those given.
 struct Region {
   Region(const OpenIa& opened, std::size_t size, unsigned privileges = DAT_MEM_PRIV_ALL_FLAG,
          DAT_VA_TYPE va_type = DAT_VA_TYPE_VA)
@@ -121,7 +121,7 @@ struct Side {
   DAT_EP_HANDLE ep{};
 };
 
-/// A PSP on a port of the provider's choice.
+/// A PSP on a port that the provider chooses.
 struct Service {
   explicit Service(const OpenIa& opened, DAT_PSP_FLAGS flags = DAT_PSP_CONSUMER_FLAG) {
     requests = opened.make_evd(DAT_EVD_CR_FLAG);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations that a tester turns on in mid-stream take over where the stream stands.
+// Deviations that a tester turns on in mid-stream begin at the present state of the stream.
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/deviants/stream_decisions.hpp"

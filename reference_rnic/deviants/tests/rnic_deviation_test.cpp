@@ -185,7 +185,7 @@ void long_and_short_message(TwoRnics& two) {
   two.a.send({.id = 12, .operation = Operation::send, .pieces = {two.a.piece(0, 8)}});
   two.settle();
 }
-/// An FPDU of zeros comes to b, whose CRC is not zero.
+/// An FPDU of zeros with a CRC other than zero arrives at b.
 void wrong_crc(TwoRnics& two) {
   std::array<std::byte, 24> fpdu{};
   fpdu[1] = std::byte{18};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Everything that an outsider or the consumer can see of a run, as text: two runs with the same
-// transcript behaved alike.
+// transcript behaved in the same way.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace rnic::deviants::test {
 
 [[nodiscard]] std::string describe(const stream::Event& event);
 
-/// Octets sent, events, and how it wants to close.
+/// Octets sent, events, and the requested way to close.
 [[nodiscard]] std::string transcript(const stream::test::End& end);
 
 }  // namespace rnic::deviants::test

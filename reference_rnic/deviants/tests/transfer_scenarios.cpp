@@ -61,7 +61,7 @@ void post_everything(Stream& stream, const std::vector<std::byte>& message) {
         i < 2 ? wire::AtomicOperation::fetch_add : wire::AtomicOperation::compare_swap;
     atomic.add_or_swap = 0x80FF80FF80FF80FF;
     atomic.add_or_swap_mask = i % 2 == 0 ? 0x00FF0000FF000080 : i == 1 ? 0 : ~std::uint64_t{0};
-    atomic.compare = i == 2 ? 0x1716151413121110 : 0;  // what stands there, or not
+    atomic.compare = i == 2 ? 0x1716151413121110 : 0;  // the present value, or another one
     atomic.compare_mask = i == 2 ? 0x00000000FFFFFFFF : ~std::uint64_t{0};
     if (i == 2) atomic.compare |= 0xAAAA000000000000;
     post(atomic);

@@ -19,7 +19,7 @@ using rnic::wire::MutableBytes;
 
 namespace {
 
-/// Two hosts over kernel TCP on loopback, told apart by address; their IPv6 address is the same.
+/// Two hosts over kernel TCP on loopback, with different IPv4 addresses and the same IPv6 address.
 struct TcpPair {
   base::EpollLoop loop;
   TcpNetwork first{loop,
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_reset_is_told_apart_from_a_fin, Pair, Pairs) {
   BOOST_TEST(pair.wait([&] { return !pair.server.endings.empty(); }));
   BOOST_TEST((pair.server.endings == std::vector{Ending::reset}));
   BOOST_TEST(!pair.server.peer_closed);
-  BOOST_TEST(pair.client.endings.empty());  // nothing is told to the one who did it
+  BOOST_TEST(pair.client.endings.empty());  // the side that did it gets no event
   const std::array<Bytes, 1> pieces{};
   BOOST_TEST(pair.server.connection->send(pieces, true) == 0u);
 }

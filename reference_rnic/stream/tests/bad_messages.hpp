@@ -11,7 +11,7 @@ namespace rnic::stream::test {
 struct BadMessage {
   const char* name;
   std::vector<std::string_view> ulpdus;  ///< the last of them is at fault
-  std::string_view terminate;            ///< the Terminate behind its DDP header
+  std::string_view terminate;            ///< the Terminate after its DDP header
   std::size_t receive_buffers = 1;       ///< of 32 octets
 };
 

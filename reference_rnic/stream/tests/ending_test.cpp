@@ -159,7 +159,8 @@ BOOST_AUTO_TEST_CASE(a_terminate_ends_what_is_half_received_and_what_is_unanswer
   BOOST_TEST(!subject->find<ReceiveFailed>()->too_long);
   BOOST_TEST(subject->output().empty());
   subject->memory.post_receive(6, 8);
-  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000002 cc"));  // nobody listens any more
+  subject->feed(
+      fpdu("41 43 00000000 00000000 00000001 00000002 cc"));  // ignored: the stream has ended
   subject->feed("00");
   BOOST_TEST((subject->stream.closing() == Closing::half_close));
   subject->stream.peer_closed(subject->now);
@@ -305,7 +306,7 @@ BOOST_AUTO_TEST_CASE(what_has_left_counts_as_done_though_it_stands_behind_a_read
   BOOST_TEST(endings(*subject) == "1 flushed, 2 success");
   BOOST_TEST(subject->all<WorkDone>()[0].length == 0U);
   BOOST_TEST(subject->all<WorkDone>()[1].length == 10U);
-  // The work ends before the loss is told, and the stream after all.
+  // The work ends before the loss is reported, and the stream last.
   BOOST_REQUIRE_GE(subject->events.size(), 3U);
   BOOST_TEST(std::holds_alternative<Lost>(subject->events[subject->events.size() - 2]));
   BOOST_TEST(std::holds_alternative<Closed>(subject->events.back()));
@@ -370,7 +371,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_does_not_read_is_reset) {
   const auto message = pattern(3000);
   subject->stream.post(write_of(1, message), subject->now);
   (void)take(*subject, 100);
-  subject->stream.abort(subject->now);  // the Terminate waits behind the message
+  subject->stream.abort(subject->now);  // the Terminate waits for the end of the message
   BOOST_REQUIRE(subject->stream.next_wakeup());
   subject->stream.wakeup(*subject->stream.next_wakeup());
   BOOST_TEST((subject->stream.closing() == Closing::reset));

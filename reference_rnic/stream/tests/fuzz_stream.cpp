@@ -2,8 +2,8 @@
 // Any octets into a stream of either role: it must neither crash nor lose work, and end exactly
 // once.
 //
-// The first octet chooses the set-up, the second the size of the cuts. Behind them stand either raw
-// octets of the LLP, or (bit framed) ULPDUs, each behind an octet with its length, which arrive in
+// The first octet chooses the set-up, the second the size of the cuts. After them come either raw
+// octets of the LLP, or (bit framed) ULPDUs, each after an octet with its length, which arrive in
 // good FPDUs on an established stream.
 #include <map>
 

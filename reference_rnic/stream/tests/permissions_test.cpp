@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_stream_may_end_without_a_terminate) {
   BOOST_TEST((subject->stream.closing() == Closing::half_close));
 }
 
-/// Answers the peer's Requests when it is told to.
+/// Answers the peer's Requests on demand.
 struct AnswersLater : Decisions {
   explicit AnswersLater(const bool& may_answer) : may_answer_(may_answer) {}
   void next_response(const std::deque<InboundRequest>&, const Choice<std::size_t>& choice,

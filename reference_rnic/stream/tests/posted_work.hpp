@@ -53,7 +53,7 @@ inline std::string endings(const Subject& subject) {
   return text;
 }
 
-/// A responder that may send, with furnished memory. `markers`: the peer wants them.
+/// A responder that may send, with memory that has contents. `markers`: the peer asks for them.
 inline std::unique_ptr<Subject> operational(Config config, bool markers = false) {
   auto subject = std::make_unique<Subject>(config);
   furnish(subject->memory);
@@ -69,7 +69,7 @@ inline std::unique_ptr<Subject> operational(Config config, bool markers = false)
 /// A Terminate of the peer: no header of ours is in it, so that none of our work is to blame.
 inline constexpr std::string_view some_terminate =
     "41 47 00000000 00000002 00000001 00000000 0000 0000";
-/// A Write to nowhere, which ends the stream, and the Terminate that says so.
+/// A Write to an STag that does not exist, which ends the stream, and the Terminate for it.
 inline constexpr std::string_view bad_write = "c1 40 00000999 0000000000001000 aa";
 inline constexpr std::string_view bad_write_terminate =
     "41 47 00000000 00000002 00000001 00000000 1100 c000 000f c1 40 00000999 0000000000001000";

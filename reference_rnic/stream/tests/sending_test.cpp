@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(outstanding_reads_and_atomics_stay_within_the_ord) {
   subject->stream.post(atomic_of(2), subject->now);
   subject->stream.post(read_of(3), subject->now);
   subject->stream.post(send_of(4, {}), subject->now);
-  BOOST_TEST(ulpdus(subject->output()).size() == 2U);  // the Send keeps its place behind the Read
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);  // the Send keeps its place after the Read
   subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
   BOOST_TEST(ulpdus(subject->output()).size() == 2U);
   subject->feed(fpdu("41 4b 00000000 00000003 00000001 00000000 00000001 0000000000000000"));
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(work_completes_in_the_order_posted) {
   subject->stream.post(send_of(2, {}), subject->now);
   (void)subject->output();
   BOOST_TEST(subject->find<WorkDone>() ==
-             nullptr);  // the Send has left, yet it stands behind the Read
+             nullptr);  // the Send has left, but completes after the Read
   subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
   BOOST_TEST(subject->all<WorkDone>().size() == 2U);
 }
@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(local_work_goes_on_by_what_comes_and_by_what_has_left) {
   subject = operational(plain_config(Role::responder));
   subject->stream.post(send_of(1, {}), subject->now);
   subject->stream.post(local, subject->now);
-  (void)take(*subject, 24);  // the FPDU of the Send, and no look at what is behind it
+  (void)take(*subject, 24);  // the FPDU of the Send, without looking at what follows it
   BOOST_TEST(subject->all<WorkDone>().size() == 2U);
 }
 

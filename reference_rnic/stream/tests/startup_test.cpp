@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(the_request_says_what_was_configured) {
   config.ird = config.ord = wire::read_depth_unnegotiated;
   config.private_data = text_octets("abc");
   BOOST_TEST(request_of(config) == squeezed(request("50 02 0007 bfff bfff 616263")));
-  config.ird = config.ord = 0xFFFF;  // more than 14 bits can say
+  config.ird = config.ord = 0xFFFF;  // more than fits into 14 bits
   BOOST_TEST(request_of(config) == squeezed(request("50 02 0007 bffe bffe 616263")));
   config.enhanced = false;
   config.markers = true;
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
   }
 }
 
-/// A stream that has come as far as this; none of its later output has left.
+/// A stream in this state; none of its later output has left.
 std::unique_ptr<Subject> in_state(State state) {
   auto subject = std::make_unique<Subject>(enhanced_config(
       state == State::sending_request || state == State::awaiting_reply ? Role::initiator

@@ -12,7 +12,7 @@
 
 namespace rnic::stream::test {
 
-/// One end: a stream, its memory, and everything it told and sent.
+/// One end: a stream, its memory, its events and everything that it has sent.
 class End {
  public:
   explicit End(Config config, StreamDecisions decisions = {})
@@ -61,7 +61,7 @@ class Pair {
   std::uint16_t accept_ird = 16, accept_ord = 16;
   std::vector<std::byte> reply_private_data;
 
-  /// Shuttles until neither end has anything more to say.
+  /// Delivers octets until neither end has anything more to send.
   void run() {
     for (int quiet = 0; quiet < 2;) {
       const bool moved = step(initiator, responder);

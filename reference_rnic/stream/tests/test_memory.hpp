@@ -108,7 +108,7 @@ inline const std::set<MemoryAccess> every_access{
     MemoryAccess::remote_write, MemoryAccess::remote_read, MemoryAccess::remote_atomic,
     MemoryAccess::read_sink};
 
-/// Octets that tell where they belong: a pattern of length `size`.
+/// Octets that show their position: a pattern of length `size`.
 inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 1) {
   std::vector<std::byte> octets(size);
   unsigned state = seed * 2654435761U + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The steps between the states of a stream, whole: those of each life, and none besides.
+// All transitions between the states of a stream: those of each role, and no others.
 #include "reference_rnic/stream/transitions.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -261,7 +261,8 @@ BOOST_AUTO_TEST_CASE(the_peer_invalidates_what_is_its_own_to_use) {
   b.receive(5, {b.piece(100, 64)});
   a.send({.id = 1, .operation = Operation::send_invalidate, .invalidate_stag = b.region.stag});
   settle();
-  // The buffer's own region is gone for the next access, not for the receive that was taken before.
+  // The buffer's own region is invalid for the next access, not for the receive that was taken
+  // before.
   const auto completions = b.completions();
   BOOST_REQUIRE(completions.size() == 1U);
   BOOST_REQUIRE(completions[0].invalidated.has_value());

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(a_shared_queue_serves_its_queue_pair_and_warns_once) {
   BOOST_TEST(std::ranges::count(b.async, AsyncKind::shared_queue_limit, &AsyncEvent::kind) == 1);
   two.lose();
   BOOST_TEST(b.saw(AsyncKind::last_buffer));
-  // What nobody took stays for others.
+  // Receives that were not taken remain for others.
   BOOST_TEST(b.rnic->query_shared_queue(shared)->posted == 1U);
   BOOST_TEST(b.completions().empty());
 }

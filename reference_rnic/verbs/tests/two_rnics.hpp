@@ -73,7 +73,7 @@ class TwoRnics {
   /// Only what the other side has to send now reaches this one, about as much as `limit`. False: it
   /// has nothing to send.
   bool deliver_to(Side& side, std::size_t limit = 65536);
-  /// Cuts the line: both ends are told that the LLP is lost.
+  /// Cuts the connection: both ends get the event that the LLP is lost.
   void lose();
 
   Loop loop;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Memory windows: bound by work requests, narrower than their region, gone when unbound.
+// Memory windows: bound by work requests, narrower than their region, invalid when unbound.
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/verbs/tests/two_rnics.hpp"

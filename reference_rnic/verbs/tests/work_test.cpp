@@ -209,7 +209,7 @@ BOOST_AUTO_TEST_CASE(after_a_loss_everything_completes_flushed_and_in_order) {
 BOOST_AUTO_TEST_CASE(a_queue_pair_whose_stream_was_lost_serves_another_stream_once_it_is_reset) {
   TwoRnics two;
   two.connect();
-  // A local operation that waits holds up what is posted behind it, as long as the stream lives.
+  // A local operation that waits delays the work posted after it, as long as the stream is open.
   two.a.send(read_across(two, 1));
   two.a.send({.id = 2,
               .operation = Operation::local_invalidate,

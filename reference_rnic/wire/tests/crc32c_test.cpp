@@ -43,7 +43,7 @@ BOOST_AUTO_TEST_CASE(iscsi_examples) {
   BOOST_TEST(trailer(down) == octets("5c db 3f 11"));
 }
 
-// 0xE3069283 is the catalogued check value; its least significant octet goes first.
+// 0xE3069283 is the catalogued check value; its least significant octet comes first.
 BOOST_AUTO_TEST_CASE(check_value) {
   BOOST_TEST(trailer(text("123456789")) == octets("83 92 06 e3"));
 }

@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(every_marker_position_around_and_within_a_small_fpdu) {
   }
 }
 
-// RFC 5044 section 4.4: a Marker immediately behind the pad, before the CRC field, is of this FPDU
+// RFC 5044 section 4.4: a Marker directly after the pad, before the CRC field, is of this FPDU
 // and its CRC.
 BOOST_AUTO_TEST_CASE(marker_between_pad_and_crc) {
   Octets expected = octets("0005 a1a2a3a4a5 00 0000 0008");
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(marker_between_pad_and_crc) {
   BOOST_TEST(parse(expected, marked(504)).value().ulpdu == octets("a1a2a3a4a5"));
 }
 
-// Section 4.3: the Marker directly behind the CRC field is the next FPDU's.
+// Section 4.3: the Marker directly after the CRC field is that of the next FPDU.
 BOOST_AUTO_TEST_CASE(marker_behind_the_crc_belongs_to_the_next_fpdu) {
   Octets expected = octets("0005 a1a2a3a4a5 00");
   expected += Octets(crc32c_trailer(expected));

@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(enhanced_words_bit_by_bit) {
   BOOST_TEST(words({.rtr_read = true}) == octets("0000 4000"));
   BOOST_TEST(words({.ird = 0x1234, .ord = 0x2ABC}) == octets("1234 2abc"));
   BOOST_TEST(words({.ird = 0x3FFF, .ord = 0x3FFF}) == octets("3fff 3fff"));
-  // A depth has 14 bits: what lies above them must not leak into the flags.
+  // A depth has 14 bits: higher bits must not change the flags.
   BOOST_TEST(words({.ird = 0xFFFF, .ord = 0xFFFF}) == octets("3fff 3fff"));
   for (unsigned bits = 0; bits < 16; ++bits) {
     const EnhancedWords::Values values{.peer_to_peer = (bits & 1) != 0,

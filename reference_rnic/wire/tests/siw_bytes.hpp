@@ -46,7 +46,7 @@ inline constexpr char send_without_crc[] =
     "0022 4143 00000000 00000000 00000001 00000000 00005575f35e7af04e486300000003e8 00000000";
 
 // The Terminate for a Read Response beyond the bounds of its sink. It departs from RFC 5040 Figure
-// 8: M and D stand in the two low bits of their octet (0x0300 where 0xc000 is meant). Its DDP
+// 8: M and D are in the two low bits of their octet (0x0300 where 0xc000 is meant). Its DDP
 // Segment Length of 1000 is the payload without the DDP header.
 inline constexpr char terminate_base_or_bounds[] =
     "0026 4147 00000000 00000002 00000001 00000000"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An IUT for tests of the framework alone: it answers every command as it was told, and does
+// An IUT for tests of the framework alone: it answers every command as configured, and does
 // nothing on the wire.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Verdicts: from what happened in a body to what the outcome says.
+// Verdicts: how the events in a body determine the outcome.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(an_iut_that_speaks_revision_one_alone_need_not_be_configured_to) {
-  BOOST_TEST((run("wants_revision_one").verdict == Verdict::pass));  // nothing says otherwise
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::pass));  // nothing contradicts
   environment.current_configuration.reset();
   iut.hello_.capabilities = {"enhanced_startup"};
   BOOST_TEST((run("wants_revision_one").verdict == Verdict::not_applicable));
@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   BOOST_TEST(iut.count<iut::Reset>() == 4u);
 }
 
-// An IUT that hangs costs one deadline; what is missed in the shortening behind it is not held against it.
+// An IUT that hangs costs one deadline; what it misses in the shorter deadlines after it is no
+// failure.
 BOOST_AUTO_TEST_CASE(rows_after_one_that_used_up_its_deadline_get_a_tenth_of_it) {
   const CaseOutcome outcome = run("has_slow_rows");
   BOOST_TEST((outcome.verdict == Verdict::fail));

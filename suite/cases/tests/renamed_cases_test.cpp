@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Old ids of cases still select them, and the table of them stays right as cases come and go.
+// Old ids of cases still select them, and the table of them remains right when cases are added and
+// removed.
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t sample = 64;
 
-/// STags that `next` makes of 32 random bits each.
+/// STags that `next` makes from 32 random bits each.
 std::vector<std::uint32_t> made(const std::function<std::uint32_t(std::uint32_t)>& next) {
   std::mt19937 random;
   std::vector<std::uint32_t> stags;

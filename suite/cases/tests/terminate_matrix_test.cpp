@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The Terminate matrix is whole: every registered cause stands in it once, with a case that exists
+// The Terminate matrix is complete: every registered cause is in it once, with a case that exists
 // or a reason.
 #include <boost/test/unit_test.hpp>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How endings, rows and expectations come together in one verdict:
+// How endings, rows and expectations determine one verdict:
 // the worst counts, of equals the first.
 #include <boost/test/unit_test.hpp>
 

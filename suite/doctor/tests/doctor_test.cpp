@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
-/// A host on which all is well, until a test spoils something.
+/// A host without faults, until a test adds one.
 struct FakeHost : System {
   std::map<std::string, std::string> answers{
       {"python3 -c import jinja2", ""},
@@ -81,7 +81,7 @@ Request device_request() {
   return request;
 }
 
-/// The host of the IUT, on which all is well, too.
+/// The host of the IUT, also without faults.
 FakeHost healthy_dut() {
   FakeHost dut;
   dut.answers = {

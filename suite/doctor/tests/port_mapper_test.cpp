@@ -25,7 +25,7 @@ PortMapperMessage request() {
   return message;
 }
 
-/// A mapper that serves in a thread until it goes.
+/// A mapper that serves in a thread until it is destroyed.
 struct Serving {
   explicit Serving(std::uint16_t listener)
       : server(PortMapperServer::open("127.0.0.1", listener, 0).value()), thread([this] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The gate: which outcomes are new failures, known or stale,
-// and which files are refused with which words.
+// and which files are refused with which message.
 #define BOOST_TEST_MODULE gate
 #include <boost/test/unit_test.hpp>
 
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(an_entry_with_an_old_id_is_for_the_case_of_today_and_notice
   BOOST_TEST(load_text(good_entry)->notices.empty());
 }
 
-// What the project ships is public.
+// The files that the project ships are public.
 BOOST_AUTO_TEST_CASE(no_shipped_file_is_private) {
   const Known anything{.is_case = [](const std::string&) { return true; },
                        .is_rule = [](const std::string&) { return true; },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// PICS: what the maker of an implementation claims it can do (ISO/IEC 9646). One YAML file per
+// PICS: what an implementation can do, according to its vendor (ISO/IEC 9646). One YAML file per
 // implementation; its items are the capabilities of the agent protocol and the limits of its
 // hello.
 #pragma once
@@ -17,17 +17,17 @@
 
 namespace suite::iut {
 
-/// What is claimed of one item.
+/// The claim about one item.
 enum class Claim {
   supported,
-  unsupported,  ///< only of what the RFCs leave open: a MUST cannot be denied
+  unsupported,  ///< only for what the RFCs leave open: a MUST cannot be denied
   /// A MUST that the vendor admits to be missing: its own case fails, the cases that need it are
   /// not applicable.
   missing,
 };
 
 struct Pics {
-  std::string implementation;  ///< what is described
+  std::string implementation;  ///< the implementation that the PICS describes
   std::string vendor, version, contact;
   std::map<std::string, Claim> capabilities;  ///< an item that is absent follows from the hello
   std::map<std::string, std::int64_t> limits;
@@ -44,7 +44,7 @@ struct PicsItem {
   std::string_view question;
 };
 [[nodiscard]] std::span<const PicsItem> pics_items();
-/// The limits that may stand in a PICS, each with what it means.
+/// The limits that a PICS may have, each with its meaning.
 struct LimitItem {
   std::string_view name;
   std::string_view meaning;
@@ -57,7 +57,8 @@ struct LimitItem {
 [[nodiscard]] std::expected<Pics, std::vector<std::string>> load_pics(
     const std::filesystem::path& file);
 
-/// What an implementation's own hello claims. A MUST of which it says nothing is left out.
+/// The PICS that follows from an implementation's hello. A MUST that the hello does not list is
+/// left out.
 [[nodiscard]] Pics probe(const Hello& hello);
 
 /// Whether a hello may list this name.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The client against agents that behave and agents that do not.
+// The client with agents that keep the protocol and agents that do not.
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(a_large_command_passes_and_a_larger_one_is_answered_here) {
 struct Misbehaviour {
   const char* how;
   Why why;
-  const char* detail;  ///< is part of what is said of it
+  const char* detail;  ///< a part of the message about it
 };
 std::ostream& operator<<(std::ostream& out, const Misbehaviour& each) { return out << each.how; }
 
@@ -113,7 +113,7 @@ BOOST_DATA_TEST_CASE(the_client_says_why_it_is_gone, boost::unit_test::data::mak
   BOOST_REQUIRE_MESSAGE(gone != nullptr, "came instead: " + format(*event));
   BOOST_TEST(name(gone->why) == name(bad.why));
   BOOST_TEST(gone->detail.find(bad.detail) != std::string::npos, gone->detail);
-  // It stays gone, at once, whatever is asked of it.
+  // It remains gone, and every command is answered so at once.
   client->post(Reset{});
   BOOST_TEST(name(next<GoneEvent>(*client).why) == name(bad.why));
 }
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(ending_the_client_ends_the_agent) {
   BOOST_TEST(::poll(&over, 1, 0) == 1);
 }
 
-/// The host's end of a serial channel: a unix socket with an agent of two lines behind it.
+/// The host's end of a serial channel: a unix socket with an agent of two lines at its other end.
 struct Channel {
   std::string path = "/tmp/rnic-iut-test." + std::to_string(::getpid());
   int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The published schema of the agent's messages says what their tables say.
+// The published schema of the agent's messages agrees with their tables.
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 
@@ -11,7 +11,7 @@ namespace {
 
 using base::record::Schema;
 
-/// What either side may write. No agent sends "gone".
+/// All messages of either side. No agent sends "gone".
 Schema message_schema() {
   Schema events = base::record::schema_of<Event>();
   auto& list = events.at("oneOf").get_ref<Schema::array_t&>();

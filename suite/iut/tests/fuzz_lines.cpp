@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Any octets as a command and as an event: refused in one line, or a message that survives being
-// written and read.
+// Any octets as a command and as an event: refused in one line, or a message that is the same after
+// it is written and read.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

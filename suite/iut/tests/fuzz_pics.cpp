@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Any octets as a PICS and as a PIXIT file: faults that are told, or a description that survives
-// being written and read.
+// Any octets as a PICS and as a PIXIT file: faults that are reported, or a description that is the
+// same after it is written and read.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Every message as a line typed by hand, read and written again; and lines that are none.
+// Every message as a line written by hand, read and written again; and lines that are no message.
 #include "suite/iut/message_lines.hpp"
 
 #include <boost/test/data/test_case.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// PICS and PIXIT files: those that are shipped, and those with faults.
+// PICS and PIXIT files: those that the project ships, and faulty ones.
 #include "suite/iut/pics/pics.hpp"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The guide for writers of agents, held to its word: its examples parse,
-// its lists are whole, its toy runs.
+// docs/porting.md is true: its examples parse, its lists are complete, its toy runs.
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -64,7 +63,7 @@ BOOST_AUTO_TEST_CASE(every_example_parses_and_every_type_has_one) {
   }
   BOOST_TEST(commands.size() == std::variant_size_v<Command>);
   BOOST_TEST(events.size() ==
-             std::variant_size_v<Event> - 1);  // all but "gone", which no agent says
+             std::variant_size_v<Event> - 1);  // all but "gone", which no agent sends
 }
 
 BOOST_AUTO_TEST_CASE(every_word_is_in_the_guide) {

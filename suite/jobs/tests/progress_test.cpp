@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What is written while a run goes on, where nobody looks at a terminal.
+// What is written during a run without a terminal.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/jobs/progress.hpp"

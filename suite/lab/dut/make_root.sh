@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# What the lab's DUT needs besides the siw guest's file system: sshd, its keys, and the tester's way to it.
+# What the lab's DUT needs in addition to the siw guest's file system: sshd, its keys, and the tester's ssh configuration.
 set -euo pipefail
 
 usage() {

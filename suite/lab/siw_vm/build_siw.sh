@@ -28,7 +28,7 @@ for tool in make gcc-12 ld strip; do
   command -v "$tool" >/dev/null || fail "'$tool' is missing: install make, gcc-12 and binutils"
 done
 
-# Replaces the one line that matches $2 by $3 in file $1; a source in which it is not there is one we do not know.
+# Replaces the one line that matches $2 by $3 in file $1; a source without this line is not one that we support.
 replace_line() {
   [ "$(grep -cE "^$2\$" "$1")" = 1 ] || fail "this kernel's siw has no line '$2' in $(basename "$1"); its tunable module cannot be made"
   sed -i -E "s~^$2\$~$3~" "$1"
@@ -41,7 +41,7 @@ make_tunable() {
   done
   replace_line "$1/siw_main.c" "u_char mpa_version = MPA_REVISION_2;" \
     "u_char mpa_version = MPA_REVISION_2; module_param(mpa_version, byte, 0644);"
-  # Host order for whoever sets it: 0x4000 read, 0x8000 write.
+  # In host order for the user: 0x4000 read, 0x8000 write.
   replace_line "$1/siw_cm.c" "static __be16 rtr_type = MPA_V2_RDMA_READ_RTR \\| MPA_V2_RDMA_WRITE_RTR;" \
     "static ushort rtr_offer = 0xc000; module_param(rtr_offer, ushort, 0644);"
   replace_line "$1/siw_cm.c" "[[:space:]]*cep->mpa.v2_ctrl.ord \\|= rtr_type;" "cep->mpa.v2_ctrl.ord |= htons(rtr_offer);"

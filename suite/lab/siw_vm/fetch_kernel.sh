@@ -43,7 +43,7 @@ for tool in apt-get apt-cache dpkg-deb tar xz depmod modprobe; do
   command -v "$tool" >/dev/null || fail "'$tool' is missing: install apt, dpkg, tar, xz-utils and kmod"
 done
 
-# The system's package lists where they know the kernel, else lists of our own in the cache (a plain user may not update the system's).
+# The system's package lists if they have the kernel, else lists of our own in the cache (a plain user may not update the system's).
 apt_options=(-q -o "APT::Sandbox::User=$(id -un)")
 versions_of() { apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null | awk '$NF == "Packages" { print $3 }' | sort -rVu; }
 source_versions() { versions_of "linux-source-$series"; }

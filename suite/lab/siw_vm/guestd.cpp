@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-guestd: process 1 of the guest. Runs programs for the host on serial channels and obeys its
-// orders on another.
+// rnic-guestd: process 1 of the guest. Runs programs for the host on serial channels, and carries
+// out its commands on another one.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -33,10 +33,10 @@
 namespace suite::lab {
 namespace {
 
-constexpr long patience_ms = 500;              ///< how long a program lives on without a host
+constexpr long patience_ms = 500;              ///< how long a program may run without a host
 constexpr std::size_t output_limit = 1 << 18;  ///< beyond it the program must wait
 
-/// Everything that can become readable or writable, and what to do then.
+/// Everything that can become readable or writable, with its callback.
 class Loop {
  public:
   Loop() : epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
@@ -58,7 +58,7 @@ class Loop {
       const int count =
           ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
       for (int i = 0; i < count; ++i) {
-        // An earlier callback of this round may have forgotten it.
+        // An earlier callback of this round may have removed it.
         const auto found = ready_.find(events[static_cast<std::size_t>(i)].data.fd);
         if (found == ready_.end()) continue;
         const auto ready = found->second;
@@ -166,7 +166,7 @@ class Channel {
   }
 
   [[nodiscard]] bool idle() const { return pid_ == 0; }
-  /// Ends the program at once; its end is reported when it has been reaped.
+  /// Kills the program; its end is reported when it has been reaped.
   void kill() {
     if (pid_ == 0) return;
     ::kill(pid_, SIGKILL);  // it may not be the leader of its group yet
@@ -175,7 +175,7 @@ class Channel {
   /// True if it was this channel's program.
   bool reaped(pid_t pid, int status) {
     if (pid != pid_) return false;
-    ::kill(-pid, SIGKILL);  // what it may have left behind in its session
+    ::kill(-pid, SIGKILL);  // processes that remain in its session
     drain_rest();
     pid_ = 0;
     pipes_ = {};
@@ -246,7 +246,7 @@ class Channel {
       if (*from)
         loop_.watch(from->get(), EPOLLIN, [this, from, keyword] { relay(*from, keyword); });
   }
-  /// Output of the program goes to the host. Where the host does not take it, the program waits.
+  /// Output of the program goes to the host. If the host does not take it, the program waits.
   void relay(base::FileDescriptor& from, const char* keyword) {
     std::array<char, 16384> chunk{};
     const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
@@ -265,8 +265,8 @@ class Channel {
       throttled_ = true;
     }
   }
-  /// What the program wrote before it ended. A child of it that lives on may hold the pipes open,
-  /// so not until their end.
+  /// Takes what the program wrote before it ended. A child of it that still runs may keep the pipes
+  /// open, so this does not wait for their end.
   void drain_rest() {
     for (auto [from, keyword] :
          {std::pair{&pipes_.output, "out"}, std::pair{&pipes_.errors, "err"}}) {
@@ -290,14 +290,14 @@ class Channel {
         loop_.watch(pipes_.input.get(), EPOLLOUT, [this] { feed(); });
         return;
       }
-      if (count < 0) input_.clear();  // it reads no more
+      if (count < 0) input_.clear();  // it does not read any more
       if (count > 0) input_.erase(0, static_cast<std::size_t>(count));
     }
     loop_.forget(pipes_.input.get());
     if (input_ended_) pipes_.input.close();
   }
-  /// That the host left reaches us apart from the data, even after the words of the next host that
-  /// came at once. So a session ends only where nobody is there for a while, or by the next
+  /// The notice that the host has left comes apart from the data, perhaps after the first lines of
+  /// the next host. So a session ends only if there is no host for a while, or by the next
   /// `begin`.
   void port_changed() {
     set_timer(port_.connected() || token_.empty() ? 0 : patience_ms);
@@ -339,7 +339,7 @@ void write_file(const char* path, std::string_view text) {
   (void)!::write(file.get(), text.data(), text.size());
 }
 
-/// The whole of process 1: the programs' channels and the control channel.
+/// Process 1: the programs' channels and the control channel.
 class Guestd {
  public:
   Guestd() {
@@ -423,7 +423,7 @@ class Guestd {
     kills_.erase(first, last);
   }
 
-  /// Programs hold the device open: they end first, and none starts until the variant is there.
+  /// Programs keep the device open: they end first, and none starts until the variant is loaded.
   void load_variant(const std::string& number, std::string_view name) {
     if (held_) return answer(number, "error another variant is being loaded");
     held_ = true;
@@ -464,7 +464,7 @@ class Guestd {
   bool held_ = false;
   std::map<int, std::unique_ptr<Channel>> channels_;
   std::unique_ptr<Port> control_;
-  std::multimap<int, std::string> kills_;  ///< channel and the number of the order
+  std::multimap<int, std::string> kills_;  ///< channel and the number of the command
   pid_t variant_pid_ = 0;
   std::string variant_number_, variant_name_;
   base::FileDescriptor variant_output_;

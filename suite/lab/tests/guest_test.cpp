@@ -35,7 +35,7 @@ struct TestBed {
     GuestOptions options;
     options.agent_channels = 2;
     options.variant = "tunable";
-    options.log_file = "lab_guest_test.log";  // in the build tree, for who must find out
+    options.log_file = "lab_guest_test.log";  // in the build tree, to examine failures
     guest = std::make_unique<Guest>(options);
     const auto prepared = guest->prepare([](std::string_view line) { BOOST_TEST_MESSAGE(line); });
     BOOST_REQUIRE_MESSAGE(prepared.has_value(), (prepared ? "" : prepared.error()));
@@ -71,7 +71,7 @@ std::string output_of(const std::string& line, unsigned channel = 0) {
   return *said;
 }
 
-/// A program in the guest that goes on, with its stdout on a pipe.
+/// A program in the guest that runs in the background, with its stdout on a pipe.
 struct Background {
   pid_t pid = -1;
   base::FileDescriptor output;
@@ -115,7 +115,7 @@ struct Background {
   }
 };
 
-/// What a connection attempt to a port where nobody listens ends with.
+/// The error of a connection attempt to a port without a listener.
 int refusal(const std::string& ipv4) {
   int error = 0;
   const auto done = in_network_namespace(
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(siw_is_configured_without_being_unloaded) {
   const std::string show =
       "cd /sys/module/siw/parameters; cat mpa_version mpa_crc_required peer_to_peer rtr_offer";
   BOOST_TEST(output_of(show) == "1\nY\nY\n32768\n");
-  // A refusal changes nothing, wherever in the line its reason stands.
+  // A refusal changes nothing, wherever in the line its reason is.
   for (const char* wrong : {"rtr=send", "markers=on", "revision=3", "crc=maybe", "colour=red"})
     BOOST_TEST(!in_guest(std::string("siw-configure revision=2 crc=off ") + wrong).has_value());
   BOOST_TEST(output_of(show) == "1\nY\nY\n32768\n");

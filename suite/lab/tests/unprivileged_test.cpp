@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The lab as a plain user: this program gives up root first,
-// so it stands apart from the other tests.
+// so it is separate from the other tests.
 #define BOOST_TEST_MODULE lab_unprivileged
 #include <grp.h>
 #include <sys/prctl.h>
@@ -17,7 +17,8 @@ BOOST_AUTO_TEST_CASE(a_plain_user_gets_both_kinds_of_lab) {
     BOOST_REQUIRE_EQUAL(::setgroups(0, nullptr), 0);
     BOOST_REQUIRE_EQUAL(::setresgid(65534, 65534, 65534), 0);
     BOOST_REQUIRE_EQUAL(::setresuid(65534, 65534, 65534), 0);
-    // Having changed its identity a process may not write its own /proc files until it says so.
+    // A process that has changed its identity may not write its own /proc files until it is
+    // dumpable.
     BOOST_REQUIRE_EQUAL(::prctl(PR_SET_DUMPABLE, 1), 0);
   }
   const auto entered = enter_private_namespaces();

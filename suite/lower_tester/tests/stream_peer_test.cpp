@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two peers that speak for themselves, over kernel TCP and over the in-memory link.
+// Two complete peers, over kernel TCP and over the in-memory link.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/lower_tester/content.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What each program says to bad input: one line that says what to do, its documented exit status,
+// How each program refuses bad input: one line that says what to do, its documented exit status,
 // and nothing half-written.
 #define BOOST_TEST_MODULE bad_input
 #include <boost/test/unit_test.hpp>
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(no_route_to_the_dut) {
          harness, "no route to the IUT at 192.0.2.7");
 }
 
-// A cable with nobody at its other end: what was judged until then is kept.
+// A cable without a host at its other end: what was judged until then is kept.
 BOOST_AUTO_TEST_CASE(a_dut_that_does_not_answer) {
   const Scratch scratch;
   const std::string script =
@@ -267,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_full_disk_keeps_what_was_judged) {
       for (const auto& entry : fs::directory_iterator(kept))
         BOOST_TEST(entry.path().extension() != ".new", entry.path().string());
       BOOST_TEST(!fs::exists(fs::path(kept) / "results.json"));
-      // With room again it is made whole: every verdict that was told is there.
+      // With space again it is completed: every verdict that was reported is there.
       BOOST_TEST(run(rnic_suite({"collect", kept})).status == harness);  // it is not complete
       const Json results = results_in(kept);
       BOOST_TEST(results["run"]["complete"] == false);

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(a_broken_must_fails_the_case_with_rule_octets_and_frame) {
   const auto found = findings(a_connection(reply, garbage, padded));
   BOOST_REQUIRE(found.size() == 1U);
   BOOST_TEST(found[0].rule == "mpa.framing.pad-sent-as-zero");
-  BOOST_TEST(found[0].frame == 7U);  // behind the handshake of three, two startup frames, one FPDU
+  BOOST_TEST(found[0].frame == 7U);  // after the handshake of three, two startup frames, one FPDU
   auto record = passed();
   add_findings(record, found, start, false);
   BOOST_TEST((record.outcome.verdict == results::Verdict::fail));
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(what_was_found_while_the_case_ran_is_recorded_once) {
     BOOST_TEST((record.outcome.verdict == results::Verdict::pass));
     BOOST_TEST(record.outcome.expectations.size() == 2U);
   }
-  // What the case expected of the same rule, or found elsewhere, says nothing of this fault.
+  // What the case expected of the same rule, or found elsewhere, does not concern this fault.
   live.rule = found[0].rule;
   for (const auto place : {std::optional<suite::results::StreamPlace>{},
                            std::optional(suite::results::StreamPlace{.connection = 1})}) {

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(an_evaluated_expectation_is_credited_once_seen_to_fail) {
   evaluated.judged["a.b.c"].insert(std::string(rule));
   BOOST_TEST(checks(evaluated).is_judged());
   BOOST_TEST(!checks(evaluated).is_credited());
-  // That it failed in another case, which did not evaluate it here, says nothing of this one.
+  // That it failed in another case, which did not evaluate it here, does not count for this one.
   evaluated.seen_to_fail["d.e.f"][std::string(rule)] = {"some_deviation"};
   BOOST_TEST(!checks(evaluated).is_credited());
   evaluated.seen_to_fail["a.b.c"][std::string(rule)] = {"some_deviation"};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// run_suite.sh, run_tests.sh and tools/install_packages.sh where something is missing: who may
-// install, who is only told the command, and what wrong words come to. The host's package manager
-// is a toy, so nothing is installed.
+// run_suite.sh, run_tests.sh and tools/install_packages.sh if something is missing: when they
+// install, when they only print the command, and how they refuse wrong arguments. The host's
+// package manager is a toy, so nothing is installed.
 #define BOOST_TEST_MODULE entry_scripts
 #include <boost/test/unit_test.hpp>
 
@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(an_installation_that_fails_says_why) {
              std::string::npos);
 }
 
-// Else what was left out for want of a package stays left out.
+// Otherwise a part that was left out because a package was missing would remain left out.
 BOOST_AUTO_TEST_CASE(packages_that_came_later_are_looked_for,
                      *boost::unit_test::precondition([](auto) {
                        return boost::test_tools::assertion_result(
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(the_tests_end_with_what_was_left_out) {
   }
 }
 
-// A part that is left out for want of a package is not tested.
+// A part that is left out because a package is missing is not tested.
 BOOST_AUTO_TEST_CASE(root_tests_everything_by_default) {
   const Scratch tree;
   fs::create_directories(tree.path / "tools");
@@ -173,7 +173,7 @@ BOOST_AUTO_TEST_CASE(root_tests_everything_by_default) {
   BOOST_TEST(asked("1000", {"--require-all"}) == "full");
 }
 
-// What documents and messages tell people to type.
+// The commands in documents and messages.
 BOOST_AUTO_TEST_CASE(the_programs_that_were_built_are_linked_in_bin) {
   const Scratch tree;
   fs::create_directories(tree.path / "tools");

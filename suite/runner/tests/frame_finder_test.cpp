@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Frame numbers of a case's evidence: by its octets where they stand in the stream, else by time.
+// Frame numbers of a case's evidence: by its octets if they are in the stream, else by time.
 #include <boost/test/unit_test.hpp>
 
 #include "base/hex.hpp"

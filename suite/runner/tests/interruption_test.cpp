@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A run that is interrupted or killed: what was judged is kept, the reports are made, nobody is
-// left behind; and what a terminal shows meanwhile.
+// A run that is interrupted or killed: what was judged is kept, the reports are made, no process
+// remains; and what a terminal shows during the run.
 #define BOOST_TEST_MODULE interruption
 #include <boost/test/unit_test.hpp>
 
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(progress_is_for_terminals_and_so_is_colour) {
   BOOST_TEST(on_terminal.err.find("/4") != std::string::npos, on_terminal.err);
   BOOST_TEST(on_terminal.err.find(erase) != std::string::npos);
   BOOST_TEST(on_terminal.err.find(red) != std::string::npos);
-  BOOST_TEST(on_terminal.err.find("\x1b[2J") == std::string::npos);  // what the IUT said is text
+  BOOST_TEST(on_terminal.err.find("\x1b[2J") == std::string::npos);  // output of the IUT is text
   const Finished plain = run(words, {.environment = {{"NO_COLOR", "1"}}, .terminal = true});
   BOOST_TEST(plain.err.find(red) == std::string::npos);
   BOOST_TEST(plain.err.find(erase) != std::string::npos);
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(progress_is_for_terminals_and_so_is_colour) {
   BOOST_TEST((ids_told(piped.err) == ids_of(results_in(scratch / "out"))));
 }
 
-// The line in progress is taken away first: the shell's prompt stands on a line of its own.
+// The progress line is removed first: the shell's prompt is on a line of its own.
 BOOST_AUTO_TEST_CASE(ctrl_c_on_a_terminal_leaves_it_clean) {
   const Scratch scratch;
   Program program(

@@ -21,7 +21,7 @@ namespace {
 
 Address host(const char* literal) { return Address::parse(literal).value(); }
 
-// Where the toy dies.
+// Where the toy crashes.
 enum class Place { nowhere, post, timer, accepted, connected, readable, ended };
 
 class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection::Observer {
@@ -70,8 +70,8 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
   std::unique_ptr<Connection> connection_;
 };
 
-// A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT
-// pumps the event loop. It accepts what the IUT connects.
+// A tester that connects, sends, resets, and may crash in its own callback, dispatched while the
+// IUT pumps the event loop. It accepts what the IUT connects.
 struct Tester final : Connection::Observer, Listener::Observer {
   explicit Tester(bool dies) : dies_(dies) {}
   void connected() override {
@@ -88,7 +88,7 @@ struct Tester final : Connection::Observer, Listener::Observer {
   bool dies_;
 };
 
-// What the process of such a pair says as its last word; "alive" if it does not die.
+// The last output of the process of such a pair; "alive" if it does not crash.
 std::string last_word(Place place, bool tester_dies) {
   std::array<int, 2> pipe{};
   BOOST_REQUIRE(::pipe(pipe.data()) == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Output that cannot be written ends no run: a full disk, a reader that goes away or sleeps, a
-// terminal that is closed. What only prints says that it could not.
+// terminal that is closed. A command that only prints reports that it could not.
 #define BOOST_TEST_MODULE lost_output
 #include <boost/test/unit_test.hpp>
 
@@ -87,7 +87,8 @@ BOOST_AUTO_TEST_CASE(a_reader_that_goes_away) {
   check_whole(program.finish().status, 0, scratch / "out");
 }
 
-// As when ssh drops or a tmux session is killed: SIGHUP for everybody, and EIO for who writes.
+// As if ssh is lost or a tmux session is killed: SIGHUP for all processes, and EIO for those that
+// write.
 BOOST_AUTO_TEST_CASE(a_terminal_that_is_closed) {
   const Scratch scratch;
   Program program(with_agents(scratch / "out"), {.terminal = true});

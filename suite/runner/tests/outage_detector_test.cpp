@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// When an IUT counts as gone: what goes unanswered in a row, and what the sentinel says then.
+// When an IUT counts as gone: how much is unanswered in a row, and the verdict of the sentinel
+// then.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/runner/outage_detector.hpp"

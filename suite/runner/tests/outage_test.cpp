@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An IUT on somebody's own host that goes away in the middle of a run: what leads to its agents is a
-// script in the place of ssh, which is killed, frozen, refused, and comes back.
+// An IUT on a host of its own that goes away in the middle of a run: a script in place of ssh
+// reaches its agents, and is killed, frozen, refused, and comes back.
 #define BOOST_TEST_MODULE outage
 #include <boost/test/unit_test.hpp>
 
@@ -27,8 +27,8 @@ struct OrphansAreSeen {
   OrphansAreSeen() { adopt_orphans(); }
 };
 
-// A host that is reached by a script. While `down` is there it refuses, while `frozen` is there
-// what it starts says nothing.
+// A host that is reached by a script. While the file `down` exists it refuses; while `frozen`
+// exists, what it starts writes nothing.
 struct ToyDut {
   explicit ToyDut(const std::string& pixit = "") {
     write_script(scratch / "ssh", "test -e \"" + (scratch / "down") +
@@ -39,7 +39,7 @@ struct ToyDut {
                                       " --driver reference --address 127.0.0.1\n");
     write(scratch / "pixit.yaml", "pixit: 1\n" + pixit);
   }
-  // Those of ddp.llp want a link with less room than loopback has.
+  // Those of ddp.llp need a link with smaller buffers than loopback has.
   [[nodiscard]] Words words() const {
     return {suite_program, "run",       "--iut",   "agent:" + (scratch / "ssh"),
             "--address",   "127.0.0.1", "--pixit", scratch / "pixit.yaml",

@@ -11,7 +11,7 @@ using suite::jobs::Job;
 
 namespace {
 
-// A hundred cases, of which every other one wants peer-to-peer startup.
+// A hundred cases, of which every other one requires peer-to-peer startup.
 struct Fixture {
   SuiteParts parts;
   std::vector<const suite::cases::Case*> all;

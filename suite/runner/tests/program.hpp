@@ -17,7 +17,7 @@ namespace suite::runner::tests {
 
 using Words = std::vector<std::string>;
 
-/// A folder of the test's own, gone with it.
+/// A folder of the test's own, removed with it.
 struct Scratch {
   Scratch();
   ~Scratch();
@@ -45,8 +45,8 @@ class Program {
   struct Setting {
     std::map<std::string, std::string> environment{};  ///< on top of our own
     std::string input{};                               ///< what it reads, then the end
-    bool terminal = false;         ///< both outputs are its own terminal, told as `err`
-    int out_to = -1, err_to = -1;  ///< where its outputs go that nobody is to be told
+    bool terminal = false;         ///< both outputs are its own terminal, returned as `err`
+    int out_to = -1, err_to = -1;  ///< descriptors for outputs that are not returned
     std::string folder{};          ///< where it starts
   };
   explicit Program(const Words& words) : Program(words, Setting()) {}
@@ -75,7 +75,7 @@ class Program {
   Finished said_;
 };
 
-/// A descriptor of a file, gone with it.
+/// A descriptor of a file, closed with it.
 base::FileDescriptor opened(const std::filesystem::path& file, int flags);
 
 /// Runs it to its end.
@@ -83,7 +83,7 @@ Finished run(const Words& words, const Program::Setting& setting = {});
 
 /// Takes over all orphans of the programs that are started from now on, so that those are seen.
 void adopt_orphans();
-/// Whether no process that came of a program still exists, not even as a zombie.
+/// Whether no process that a program started still exists, not even as a zombie.
 bool nobody_left();
 /// The same, for what ends by itself when a program was killed.
 bool everybody_leaves();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A run over a folder that holds one: attempts are added to the run that it repeats, what was
-// interrupted or killed goes on, and no other run is ever touched.
+// A run into a folder that already has one: attempts are added to the run that it repeats, an
+// interrupted or killed run continues, and no other run is ever changed.
 #define BOOST_TEST_MODULE repeated_runs
 #include <boost/test/unit_test.hpp>
 
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(another_run_gets_a_number_where_no_folder_was_named) {
   BOOST_TEST(!fs::exists(scratch / "out.3"));
 }
 
-// A run of everything that has come to its end is not run once more in its place.
+// A complete run of all cases is not repeated in its own folder.
 BOOST_AUTO_TEST_CASE(a_complete_run_stays) {
   const Scratch scratch;
   const Program::Setting inside{.folder = scratch.path};

@@ -22,7 +22,7 @@ constexpr const char* rule = "ddp.tagged.check-end-in-range";
   for (volatile int forever = 0;;) forever = 1 - forever;
 }
 
-// What the toy IUT does is said by the number of a CreateDomain.
+// The number of a CreateDomain selects what the toy IUT does.
 enum Trick : iut::Handle { crash = 1, abort_now, spin, throw_from_callback };
 
 class ToyIut final : public iut::Iut, Connection::Observer {
@@ -110,7 +110,7 @@ cases::CaseOutcome outcome_with_finding() {
   return result;
 }
 
-// The IUT connects, says its line and closes; all of it is recorded as the lower tester would.
+// The IUT connects, sends its line and closes; all of it is recorded as by the lower tester.
 class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
  public:
   explicit Traffic(cases::Environment& environment)

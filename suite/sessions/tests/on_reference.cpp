@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Sessions on the reference: none fails where it conforms, be it by permissions of the RFCs, and those
-// of its deviations that sessions alone have found are found.
+// Sessions on the reference: none fails if it conforms, also with permissions of the RFCs, and the
+// deviations that only sessions have found are found.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t waiting_requests = 128;
 constexpr DAT_TIMEOUT connect_timeout = 10'000'000;  // microseconds
 
-/// The calls take it as a pointer to what they do not change.
+/// The calls take a pointer to non-const, but do not change the octets.
 DAT_PVOID data_of(const iut::Octets& octets) {
   return octets.empty() ? nullptr : const_cast<std::byte*>(octets.data());
 }
@@ -82,8 +82,9 @@ void DatDriver::take_requests(Handle listener, const Listener& from) {
   }
 }
 
-/// The depths are attributes of an endpoint that is not connected. One that has them already is left
-/// alone: libdaplofa gives an endpoint that is modified another queue pair, and accepts none with it.
+/// The depths are attributes of an endpoint that is not connected. An endpoint that already has
+/// them is not modified: libdaplofa would give it another queue pair, and then accept no request
+/// with it.
 std::optional<iut::Reply> DatDriver::set_depths(Endpoint& endpoint,
                                                 const iut::ConnectParameters& parameters) {
   DAT_EP_PARAM param{};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <dat2/udat.h>
-// After udat.h, which says for whom.
+// After udat.h, which defines for which kind of consumer it is.
 #include <dat2/udat_redirection.h>
 
 #include <utility>
@@ -27,10 +27,10 @@ class Owned {
   ~Owned() { free_now(); }
 
   [[nodiscard]] Handle get() const { return handle_; }
-  /// For a call that fills it.
+  /// For a call that fills in the handle.
   [[nodiscard]] Handle* out() { return &handle_; }
   Handle release() { return std::exchange(handle_, nullptr); }
-  /// Frees at once and says how that went; on failure the object stays.
+  /// Frees at once and returns the result; on failure the object remains.
   DAT_RETURN free_now() {
     if (handle_ == nullptr) return DAT_SUCCESS;
     const DAT_RETURN result = Free(handle_);
@@ -45,7 +45,7 @@ class Owned {
 inline DAT_RETURN reject_request(DAT_CR_HANDLE request) {
   return dat_cr_reject(request, 0, nullptr);
 }
-/// Whatever its state: a connection ends abruptly.
+/// In any state: a connection ends abruptly.
 inline DAT_RETURN end_endpoint(DAT_EP_HANDLE endpoint) {
   static_cast<void>(dat_ep_disconnect(endpoint, DAT_CLOSE_ABRUPT_FLAG));
   return dat_ep_free(endpoint);

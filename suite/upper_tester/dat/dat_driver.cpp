@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The driver's life: opening, what the provider can do, dispatch, reset.
+// The driver itself: open, capabilities, dispatch, reset.
 #include "suite/upper_tester/dat/dat_driver.hpp"
 
 #include <sys/utsname.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr DAT_COUNT asynchronous_length = 64;
 
-/// All that has come to a dispatcher.
+/// All events that are in a dispatcher.
 void empty(const Dispatcher& dispatcher, std::vector<DAT_EVENT>& events) {
   DAT_EVENT event{};
   while (dat_evd_dequeue(dispatcher.get(), &event) == DAT_SUCCESS) events.push_back(event);
@@ -55,7 +55,7 @@ std::string DatDriver::prepare() {
   if (code != DAT_SUCCESS) return return_text("dat_ia_query", code);
   if (std::string error = notifier_.start(ia_); !error.empty()) return error;
   if (dat_evd_modify_cno(asynchronous_, notifier_.notifier()) != DAT_SUCCESS)
-    asynchronous_ = nullptr;  // some providers keep theirs to themselves
+    asynchronous_ = nullptr;  // some providers do not give theirs to the consumer
   code = dat_pz_create(ia_, domains_[0].out());
   if (code != DAT_SUCCESS) return return_text("dat_pz_create", code);
   return {};
@@ -73,7 +73,7 @@ DatDriver::~DatDriver() {
 
 // ---------------------------------------------------------------- what it is
 
-/// Asked of the provider's own table with no endpoint, for which it has to have an answer.
+/// Calls the function of the provider's own table without an endpoint, to which it has to reply.
 bool DatDriver::implements_send_with_invalidate() const {
   DAT_IA_HANDLE own = nullptr;
   if (dats_get_ia_handle(ia_, &own) != DAT_SUCCESS) return false;
@@ -136,10 +136,10 @@ void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
   if (const auto* work = std::get_if<iut::PostWork>(&command);
       work != nullptr && must_wait(*work)) {
     Endpoint& endpoint = endpoints_.at(work->endpoint);
-    // What waits fills the send queue, as what is posted does.
+    // Waiting work fills the send queue as posted work does.
     const bool full = endpoint.waiting.size() >= endpoint.most_requests;
     if (!full) endpoint.waiting.push_back({number, *work});
-    if (!full && work->operation == iut::operation::bind_window) return;  // its context answers it
+    if (!full && work->operation == iut::operation::bind_window) return;  // answered when bound
     iut::Reply reply =
         full ? refused("the endpoint takes no more requests", ENOBUFS) : iut::Reply{};
     reply.command = number;
@@ -157,7 +157,7 @@ void DatDriver::dispatch() {
   take_asynchronous();
 }
 
-/// In the order in which things happen to a connection: it is established, work completes, it ends.
+/// In the order of a connection's events: it is established, work completes, it ends.
 /// DAT keeps the order within one dispatcher only.
 void DatDriver::take_endpoint(Handle handle, Endpoint& endpoint) {
   std::vector<DAT_EVENT> completions, connection_events, ends;
@@ -233,7 +233,7 @@ iut::Reply DatDriver::run(const iut::Reset&) {
     free_all("dat_ep_free", endpoint.object);
   }
   endpoints_.clear();
-  requests_.clear();  // a peer may have taken one back, so that there is nothing to reject
+  requests_.clear();  // a peer may have withdrawn one, so that there is nothing to reject
   for (auto& [handle, listener] : listeners_) free_all("dat_psp_free", listener.point);
   listeners_.clear();
   for (auto& [handle, shared] : shared_queues_) free_all("dat_srq_free", shared.queue);

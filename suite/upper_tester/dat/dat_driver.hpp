@@ -18,7 +18,7 @@ namespace suite::upper_tester::dat {
 
 class DatDriver final : public Driver {
  public:
-  /// Null with the reason where the IA cannot be had.
+  /// Null with the reason if the IA cannot be opened.
   [[nodiscard]] static std::unique_ptr<DatDriver> open(const DriverOptions& options, Sink sink,
                                                        std::string& error);
   ~DatDriver() override;
@@ -35,12 +35,12 @@ class DatDriver final : public Driver {
     std::uint64_t number = 0;
     iut::PostWork command;
   };
-  /// Of a piece of work, never used twice.
+  /// The number of a piece of work, never used twice.
   using Token = std::uint64_t;
 
   struct Region {
     std::unique_ptr<Buffer> buffer;
-    LocalRegion registration;  ///< gone once deregistered; the buffer stays
+    LocalRegion registration;  ///< empty once deregistered; the buffer remains
     DAT_LMR_CONTEXT context = 0;
     DAT_VADDR base = 0;  ///< the address of the first octet in segments, ours and the peer's
   };
@@ -50,10 +50,11 @@ class DatDriver final : public Driver {
     std::string operation;
   };
   struct Endpoint {
-    // Destroyed from last to first: the endpoint before what it uses.
+    // Destroyed from last to first: the endpoint before the objects that it uses.
     Dispatcher receives, requests, connection;
     EndpointObject object;
-    /// Work posted before the connection is up; the endpoint takes so many requests at a time.
+    /// Work posted before the connection is established; the endpoint takes so many requests at a
+    /// time.
     std::vector<Waiting> waiting;
     std::size_t most_requests = 0;
     bool drained = true;  ///< false: its dispatchers are left to overflow

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Endpoints and shared receive queues as such.
+// Endpoints and shared receive queues.
 #include <algorithm>
 #include <cerrno>
 

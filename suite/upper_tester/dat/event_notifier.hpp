@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Events of DAT dispatchers as a descriptor that polls readable.
+// Reports events of DAT dispatchers through a descriptor that polls readable.
 #pragma once
 
 #include <atomic>
@@ -20,10 +20,10 @@ class EventNotifier {
 
   /// An error in one line, or nothing.
   [[nodiscard]] std::string start(DAT_IA_HANDLE ia);
-  /// To be called once no dispatcher but the notifier's own notifies it.
+  /// To be called when only the notifier's own dispatcher still notifies it.
   void stop();
 
-  /// What dispatchers are made with so that they wake us.
+  /// The CNO with which dispatchers are made so that they wake us.
   [[nodiscard]] DAT_CNO_HANDLE notifier() const { return notifier_.get(); }
   [[nodiscard]] int fd() const { return fd_; }
   /// Makes the descriptor unreadable; to be called before the dispatchers are emptied.

@@ -55,7 +55,7 @@ iut::Reply DatDriver::run(const iut::RegisterMemory& command) {
       command.zero_based ? DAT_VA_TYPE_ZB : DAT_VA_TYPE_VA, region.registration.out(),
       &region.context, &remote, &length, &address);
   if (code != DAT_SUCCESS) return failed("dat_lmr_create", code);
-  // The region registered may be larger than the one that was asked for, and begin before it.
+  // The registered region may be larger than the requested one, and begin before it.
   region.base = command.zero_based
                     ? 0
                     : static_cast<DAT_VADDR>(reinterpret_cast<std::uintptr_t>(where.for_va));
@@ -97,7 +97,7 @@ iut::Reply DatDriver::run(const iut::WriteMemory& command) {
   return {};
 }
 
-/// Open to the one endpoint that binds it, where the provider has such.
+/// Open only to the endpoint that binds it, if the provider has such RMRs.
 iut::Reply DatDriver::run(const iut::AllocateWindow& command) {
   if (command.window == 0 || windows_.count(command.window) != 0)
     return exists("window", command.window);

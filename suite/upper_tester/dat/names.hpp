@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The names in the agent's messages for what a DAT provider reports, and the other way round.
+// Converts between the names in the agent's messages and what a DAT provider reports.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace suite::upper_tester::dat {
 
 [[nodiscard]] const char* status_name(DAT_DTO_COMPLETION_STATUS status);
 [[nodiscard]] const char* state_name(DAT_EP_STATE state);
-/// Why a connection did not come up.
+/// Why a connection was not established.
 [[nodiscard]] const char* connect_failure_name(DAT_EVENT_NUMBER number);
 [[nodiscard]] DAT_MEM_PRIV_FLAGS privileges(const iut::Access& access);
 

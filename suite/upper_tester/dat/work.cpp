@@ -130,10 +130,10 @@ iut::Reply DatDriver::bind(const Endpoint& endpoint, const iut::PostWork& comman
   return reply;
 }
 
-// ---------------------------------------------------------------- work before its time
+// ---------------------------------------------------------------- work before the connection
 
-/// An endpoint takes requests once it is connected, which a Responder is when the Initiator's first
-/// FPDU has come. A consumer waits for that, and so does this driver.
+/// An endpoint takes requests once it is connected; a Responder is connected when the Initiator's
+/// first FPDU has come. A consumer waits for this, and so does this driver.
 bool DatDriver::must_wait(const iut::PostWork& command) {
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// In what the reference RNIC differs from one that conforms and uses no permission of the RFCs.
+// How the reference RNIC differs from one that conforms and uses no permission of the RFCs.
 #pragma once
 
 #include <vector>

@@ -193,7 +193,7 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
     attributes.shared_queue = shared->second.object;
     receives = rnic_->query_shared_queue(shared->second.object)->attributes.depth;
   }
-  // Room for everything that can be posted at one time, or as little as is wanted.
+  // Room for everything that can be posted at one time, or as little as was requested.
   const bool drained = command.completion_depth == 0;
   // Completions that are reported late wait in the queue beside those of later work.
   constexpr std::uint64_t late_completions = 4096;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Commands of connections and the driver's own life;
-// those of objects and of work have files of their own.
+// Commands of connections, and the driver itself; those of objects and of work are in files of
+// their own.
 #include "suite/upper_tester/reference/reference_driver.hpp"
 
 #include <array>
@@ -42,7 +42,7 @@ access::ConnectionDecisions connection_decisions(const Behaviour& behaviour) {
   return decisions;
 }
 
-/// Adds what an implementation is called that behaves so.
+/// Adds the name of an implementation with this behaviour.
 void describe(const Behaviour& behaviour, std::string& implementation) {
   const char* separator = " with deviations ";
   for (const auto deviation : behaviour.deviations) {
@@ -147,7 +147,7 @@ iut::Reply ReferenceDriver::perform(const iut::Reset&) {
 }
 
 iut::Reply ReferenceDriver::perform(const iut::Cancel&) {
-  return {};  // every other command has been answered by the time this one is read
+  return {};  // all earlier commands have been answered when this one is read
 }
 
 void ReferenceDriver::create_default_domain() {
@@ -160,7 +160,7 @@ void ReferenceDriver::create_default_domain() {
 void ReferenceDriver::release_everything() {
   for (const auto& [handle, listening] : listeners_) resources_.release(listening.resource);
   connections_->reset();
-  // Before their regions, which they hold.
+  // Before their regions, which they refer to.
   for (const auto& [handle, window] : windows_) resources_.release(window.resource);
   resources_.release_all();
   endpoints_.clear();
@@ -314,7 +314,7 @@ void ReferenceDriver::handle(const access::ConnectionFailed& event) {
 
 void ReferenceDriver::handle(const access::ConnectionEnded& event) {
   const iut::Handle endpoint = endpoint_of(event.queue_pair);
-  drain(endpoint);  // what was flushed came before
+  drain(endpoint);  // flushes are reported first
   emit(iut::DisconnectedEvent{endpoint});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The driver of the reference RNIC: every command of the upper tester over access and verbs, in the
-// event loop of whoever owns it.
+// event loop of its owner.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,13 @@ struct DriverOptions {
   std::uint64_t stag_seed =
       0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
   Behaviour behaviour{};
-  /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
-  /// that let MPA startup time out.
+  /// Shorter than the RNIC's own limit, so that a run need not wait ten seconds in the cases that
+  /// let MPA startup time out.
   std::chrono::seconds startup_timeout{3};
 };
 
-/// event loop and network must outlive it. It lives in the event loop: there is no descriptor to poll.
+/// event loop and network must outlive it. It runs in the event loop: there is no descriptor to
+/// poll.
 class ReferenceDriver final : public Driver {
  public:
   ReferenceDriver(base::EventLoop& loop, rnic::llp::Network& network, const DriverOptions& options,
@@ -56,7 +57,7 @@ class ReferenceDriver final : public Driver {
     rnic::verbs::QueuePairHandle queue_pair;
     rnic::verbs::CompletionQueueHandle completions;
     Resource resource = Resource::none;
-    bool drained = true;  ///< else its completions are left where they are, to overflow
+    bool drained = true;  ///< else its completions remain in the queue, so that it overflows
   };
 
   iut::Reply perform(const iut::Configure& command);
@@ -94,9 +95,9 @@ class ReferenceDriver final : public Driver {
   void handle(const rnic::access::ConnectionFailed& event);
   void handle(const rnic::access::ConnectionEnded& event);
   void handle(const rnic::verbs::AsyncEvent& event);
-  /// Hears of completions that are there.
+  /// Called when there are completions.
   void completed(iut::Handle endpoint);
-  /// Emits every completion that is there and arms the queue for the next.
+  /// Emits all completions that are there and arms the queue for the next one.
   void drain(iut::Handle endpoint);
 
   void create_default_domain();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Failing replies, with a line that says what was wrong.
+// Replies of failure, with a line that says what was wrong.
 #include "suite/upper_tester/reference/replies.hpp"
 
 #include <cerrno>

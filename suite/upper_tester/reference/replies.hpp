@@ -15,7 +15,7 @@ inline constexpr std::uint64_t max_region_octets = std::uint64_t{1} << 30;
 
 [[nodiscard]] iut::Reply failed(int code, std::string why);
 [[nodiscard]] iut::Reply failed(rnic::verbs::Error error, const std::string& what);
-/// What the driver takes down in its own order cannot be refused.
+/// A removal that cannot be refused, since the driver destroys objects in the right order.
 template <typename Result>
 void must(const Result& result) {
   assert(result.has_value());

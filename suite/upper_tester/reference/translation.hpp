@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Between the names in the messages of the upper tester and those of the reference RNIC.
+// Converts between the names in the messages of the upper tester and those of the reference RNIC.
 #pragma once
 
 #include <optional>

@@ -66,7 +66,7 @@ class ToyDriver final : public Driver {
   std::optional<std::uint64_t> waiting_;
 };
 
-/// Runs a session whose client says all of `input`, then no more; gives back all it was told.
+/// Runs a session whose client sends all of `input`, then no more; returns all that it received.
 struct Conversation {
   std::array<int, 2> ends{};
   std::optional<Session> session;
@@ -87,7 +87,7 @@ struct Conversation {
     std::thread client([&] {
       for (std::size_t at = 0; at < input.size();) {
         const ssize_t count = ::send(ends[0], input.data() + at, input.size() - at, MSG_NOSIGNAL);
-        if (count < 0) break;  // the agent has turned away
+        if (count < 0) break;  // the agent has stopped reading
         at += static_cast<std::size_t>(count);
       }
       ::shutdown(ends[0], SHUT_WR);

@@ -116,7 +116,7 @@ class Siw(unittest.TestCase):
 
     def test_cancelling(self):
         talk.prepare(self.siw)
-        number = self.siw.post("connect", endpoint=1, address="10.77.0.99", port=9)  # nobody resolves it
+        number = self.siw.post("connect", endpoint=1, address="10.77.0.99", port=9)  # no host has this address
         self.siw.ask("cancel", command=number)
         self.assertEqual(self.siw.wait("reply", command=number)["outcome"], "cancelled")
         self.siw.ask("connect", endpoint=1, address="10.77.0.99", port=9)
@@ -149,7 +149,7 @@ class Siw(unittest.TestCase):
             self.siw.ask("reset")
 
     def test_reset_in_every_state(self):
-        """Listening, connecting, with a request that nobody answers, connected with work posted."""
+        """Listening, connecting, with a request that is not answered, connected with work posted."""
         talk.prepare(self.siw)
         self.siw.ask("listen", listener=1)
         self.siw.ask("reset")

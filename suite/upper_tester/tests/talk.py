@@ -83,7 +83,7 @@ ALL = ["local_write", "remote_read", "remote_write"]
 
 def prepare(agent, receives=4):
     agent.ask("reset")
-    agent.events.clear()  # they tell of what is no more
+    agent.events.clear()  # they are about objects that no longer exist
     region = agent.ask("register_memory", region=1, length=4096, access=ALL, fill=0x11)
     agent.ask("register_memory", region=2, length=4096, access=ALL)
     agent.ask("create_endpoint", endpoint=1)
@@ -93,7 +93,7 @@ def prepare(agent, receives=4):
 
 
 def connect(passive, active, address, family="ipv4", private=b"hello"):
-    """Connects endpoint 1 of both; gives back what both were told."""
+    """Connects endpoint 1 of both; returns the events of both."""
     port = passive.ask("listen", listener=1, family=family)["port"]
     active.ask("connect", endpoint=1, address=address, port=port,
                parameters={"private_data": private.hex(), "ird": 2, "ord": 2})
@@ -150,7 +150,7 @@ def exercise(passive, active, passive_address, family="ipv4", invalidate=True):
 
 
 def refuse(passive, active, passive_address):
-    """A reject with private data, and a port where nobody listens."""
+    """A reject with private data, and a port without a listener."""
     prepare(passive)
     prepare(active)
     port = passive.ask("listen", listener=1)["port"]
@@ -180,7 +180,7 @@ def break_off(passive, active, passive_address):
 
 
 def shared_queue(passive, active, passive_address):
-    """The passive side takes its receives from a shared queue and hears when that runs low."""
+    """The passive side takes its receives from a shared queue and gets an event when that runs low."""
     prepare(active)
     passive.ask("reset")
     passive.ask("register_memory", region=1, length=4096, access=ALL)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What can be said of the verbs driver without a device.
+// What can be tested of the verbs driver without a device.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 

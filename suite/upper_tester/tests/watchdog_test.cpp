@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An agent that hangs ends when its client has gone, and one that works goes on.
+// An agent that hangs ends after its client has gone; one that works continues.
 #include <boost/test/unit_test.hpp>
 
 #include <sys/wait.h>
@@ -15,7 +15,7 @@ using suite::upper_tester::Watchdog;
 
 namespace {
 
-// What a process ends with that has a watchdog and whose input has ended.
+// The exit status of a process that has a watchdog and whose input has ended.
 int status_of(const std::function<void(std::atomic<unsigned>&)>& work) {
   std::array<int, 2> input{};
   BOOST_REQUIRE(::pipe(input.data()) == 0);

@@ -14,8 +14,8 @@
 namespace suite::upper_tester::verbs {
 namespace {
 
-// The kernel may miss the answer to its own neighbour request
-// and then waits its time out; so many short ones.
+// The kernel may miss the answer to its own neighbour request, and then waits until its timeout; so
+// there are many short attempts.
 constexpr int resolve_deadline_ms = 500;
 constexpr int resolve_attempts = 10;
 constexpr int backlog = 128;
@@ -24,7 +24,7 @@ sockaddr* generic(sockaddr_storage& storage) { return reinterpret_cast<sockaddr*
 
 int family_of(const iut::Listen& command) { return command.family == "ipv6" ? AF_INET6 : AF_INET; }
 
-/// What librdmacm has no room for.
+/// What does not fit into librdmacm's parameters.
 std::optional<iut::Reply> too_much(const iut::ConnectParameters& parameters) {
   if (parameters.private_data.size() > static_cast<std::size_t>(max_private_data))
     return refused("librdmacm takes at most 255 octets of private data", EINVAL);
@@ -176,7 +176,7 @@ int VerbsDriver::resolve(Endpoint& endpoint) {
                            generic(endpoint.remote), resolve_deadline_ms);
 }
 
-/// The address is resolved and the route to it too.
+/// The address and the route to it are resolved.
 void VerbsDriver::start_connecting(Endpoint& endpoint) {
   rdma_conn_param parameters = connection_parameters(endpoint.parameters, *endpoint.queue_pair);
   const int result = rdma_connect(endpoint.id.get(), &parameters);
@@ -215,7 +215,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Cancel& command) 
     endpoint.id.reset();
     endpoint.link = Link::idle;
   }
-  return iut::Reply{};  // whatever else it names has been answered
+  return iut::Reply{};  // any other command has been answered already
 }
 
 // ---------------------------------------------------------------- the end
@@ -293,7 +293,7 @@ void VerbsDriver::take_request(Handle listener, const CmEvent& cm_event) {
   request.id.reset(cm_event.id);
   request.token = next_token_++;
   request.id->context = reinterpret_cast<void*>(request.token);
-  // A wildcard listener hears all devices; the others are none of this test's.
+  // A wildcard listener accepts from all devices; the others are not part of this test.
   if (request.id->verbs == nullptr ||
       device_.name != ibv_get_device_name(request.id->verbs->device))
     return;

@@ -27,7 +27,8 @@ struct KnownLimit {
 };
 constexpr KnownLimit known_limits[] = {
     {soft_iwarp, "siw", iut::capability::local_invalidate},
-    {soft_iwarp, "siw", iut::capability::endpoint_reset},  // it takes the call and stays in error
+    {soft_iwarp, "siw",
+     iut::capability::endpoint_reset},  // the call succeeds, and the state remains error
 };
 
 const KnownLimit* known_limit(std::uint32_t vendor) {
@@ -36,9 +37,9 @@ const KnownLimit* known_limit(std::uint32_t vendor) {
   return nullptr;
 }
 
-/// libsiw takes 0x90000, a place like any other in the device's mapping space, for "no place": the
-/// queue that the kernel puts there cannot be made, which is the fiftieth or so. One queue that is
-/// made first and reaches from 0 beyond that place keeps all others off it.
+/// libsiw takes 0x90000, a valid offset in the device's mapping space, for "no offset": the queue
+/// that the kernel puts there, about the fiftieth, cannot be made. One queue that is made first and
+/// reaches from 0 beyond this offset keeps all others away from it.
 constexpr int beyond_that_place = 0x8000;  ///< completions, of 32 octets each
 
 std::string step_over_bad_place(Device& device) {
@@ -59,7 +60,7 @@ struct List {
   }
 };
 
-/// The one that is meant, or null with the reason.
+/// The device that is meant, or null with the reason.
 ibv_device* choose(const List& list, const std::string& name, std::string& error) {
   std::vector<ibv_device*> rnics;
   for (int i = 0; i < list.count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An iWARP device of libibverbs: found, opened, and asked what it is and can do.
+// An iWARP device of libibverbs: how it is found and opened, and what it is and can do.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Device {
   ibv_device_attr attributes{};
 };
 
-/// Opens the device of this name, or the only iWARP device where the name is empty. On failure
+/// Opens the device of this name, or the only iWARP device if the name is empty. On failure
 /// `error` says in one line what is missing and what to do.
 [[nodiscard]] Device open_device(const std::string& name, std::string& error);
 
@@ -27,7 +27,7 @@ struct Device {
 constexpr int max_private_data = 255;
 constexpr int max_read_depth = 254;
 
-/// What the device's attributes and the user's claims say it can be driven to do.
+/// What the device can do, according to its attributes and the user's claims.
 [[nodiscard]] std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                                     const DriverOptions& options);
 [[nodiscard]] iut::Hello describe(const Device& device, const DriverOptions& options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Endpoints and shared receive queues as such, and the asynchronous events about them.
+// Endpoints and shared receive queues, and the asynchronous events about them.
 #include <algorithm>
 #include <cerrno>
 
@@ -64,8 +64,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmSharedQueueLim
   return iut::Reply{};
 }
 
-/// With room for all that can be posted at one time, or so small that it will overflow, since
-/// nobody asks for its completions.
+/// Has room for all that can be posted at one time, or is so small that it overflows, since no
+/// completion is taken from it.
 VerbsDriver::Answer VerbsDriver::make_completion_queue(Endpoint& endpoint,
                                                        const iut::CreateEndpoint& command) {
   const bool drained = command.completion_depth == 0;
@@ -113,8 +113,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   return iut::Reply{};
 }
 
-/// Where rdma_create_qp would bring it: ready to take receives, open to what regions and windows
-/// allow.
+/// The state in which rdma_create_qp would leave it: ready to take receives, open to what regions
+/// and windows allow.
 int VerbsDriver::make_ready(ibv_qp* queue_pair) const {
   unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
   if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
@@ -135,10 +135,10 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& 
   return iut::Reply{};
 }
 
-/// Ends a connection abortively and gives everything back, in the order that librdmacm asks for.
+/// Ends a connection abortively and releases everything, in the order that librdmacm requires.
 std::string VerbsDriver::release(Endpoint& endpoint) {
   if (endpoint.link != Link::idle && endpoint.queue_pair != nullptr)
-    move(endpoint.queue_pair.get(), IBV_QPS_ERR);  // it may have come there by itself
+    move(endpoint.queue_pair.get(), IBV_QPS_ERR);  // it may be in this state already
   if (const int error = destroy_now(endpoint.queue_pair); error != 0)
     return failed("ibv_destroy_qp", error).error;
   if (destroy_now(endpoint.id) != 0) return failed("rdma_destroy_id", errno).error;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Owners of what libibverbs and librdmacm hand out.
+// Owners of the objects of libibverbs and librdmacm.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -34,7 +34,7 @@ struct DestroyChannel {
 };
 using CmChannel = std::unique_ptr<rdma_event_channel, DestroyChannel>;
 
-/// Destroys at once and says how that went; on failure the object stays.
+/// Destroys at once and returns the result; on failure the object remains.
 template <class T, int (*destroy)(T*)>
 int destroy_now(Owner<T, destroy>& object) {
   if (object == nullptr) return 0;

@@ -44,7 +44,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::RegisterMemory& c
   region.buffer = std::make_unique<Buffer>(command.length);
   if (!*region.buffer) return failed("mmap", errno);
   std::memset(region.buffer->data(), command.fill, command.length);
-  // The I/O virtual address is what the peer names the first octet by: 0 in a zero-based region.
+  // The I/O virtual address is the peer's offset of the first octet: 0 in a zero-based region.
   const bool chosen = command.zero_based || command.base.has_value();
   region.base =
       chosen ? command.base.value_or(0) : reinterpret_cast<std::uint64_t>(region.buffer->data());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The names in the agent's messages for what libibverbs and librdmacm reports, and the other way round.
+// Converts between the names in the agent's messages and what libibverbs and librdmacm report.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -17,7 +17,7 @@ namespace suite::upper_tester::verbs {
 /// Nothing for events of normal operation (a port went up,
 /// a connection carried its first message).
 [[nodiscard]] std::optional<const char*> asynchronous_name(ibv_event_type type);
-/// Why a connection did not come up, from an errno.
+/// Why a connection was not established, from an errno.
 [[nodiscard]] const char* connect_failure_name(int error);
 /// True for an errno of rdma_connect that is about the peer or the way to it, not about a wrong call.
 [[nodiscard]] bool is_connect_failure(int error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The driver's life: opening, dispatch, reset.
+// The driver itself: open, dispatch, reset.
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ namespace {
 
 std::string error_text(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 
-/// Adds a descriptor that must never block to those that wake us.
+/// Makes a descriptor non-blocking and adds it to those that wake us.
 bool watch(int poll, int fd) {
   if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK) != 0) return false;
   epoll_event event{};

@@ -23,7 +23,7 @@ namespace suite::upper_tester::verbs {
 
 class VerbsDriver final : public Driver {
  public:
-  /// Null with the reason where the device or the connection manager is not to be had.
+  /// Null with the reason if the device or the connection manager is not available.
   [[nodiscard]] static std::unique_ptr<VerbsDriver> open(const DriverOptions& options, Sink sink,
                                                          std::string& error);
   ~VerbsDriver() override;
@@ -42,7 +42,7 @@ class VerbsDriver final : public Driver {
 
   struct Region {
     std::unique_ptr<Buffer> buffer;
-    MemoryRegion registration;  ///< gone once deregistered; the buffer stays
+    MemoryRegion registration;  ///< empty once deregistered; the buffer remains
     std::uint32_t local_key = 0;
     std::uint64_t base =
         0;  ///< the address of the first octet in work requests, ours and the peer's
@@ -60,7 +60,7 @@ class VerbsDriver final : public Driver {
   enum class Link { idle, resolving, connecting, connected, closing, disconnected };
   struct Endpoint {
     Handle handle = 0;
-    // Destroyed from last to first: the queue pair before what it uses.
+    // Destroyed from last to first: the queue pair before the objects that it uses.
     CompletionQueue completions;
     CmId id;
     QueuePair queue_pair;
@@ -68,7 +68,7 @@ class VerbsDriver final : public Driver {
     Token token = 0;  ///< of `id` and of `completions`
     Link link = Link::idle;
     int resolve_attempts = 0;
-    std::uint64_t connect_number = 0;  ///< of the Connect that waits for its answer, in `resolving`
+    std::uint64_t connect_number = 0;  ///< of the Connect that is not answered yet, in `resolving`
     sockaddr_storage remote{};
     iut::ConnectParameters parameters;
     std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
@@ -82,7 +82,7 @@ class VerbsDriver final : public Driver {
     CmId id;
     Token token = 0;
   };
-  /// What the connection manager said, copied so that its event is given back at once.
+  /// An event of the connection manager, copied so that the original is returned at once.
   struct CmEvent {
     rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_RESOLVED;
     int error = 0;

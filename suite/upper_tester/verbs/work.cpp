@@ -82,7 +82,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostWork& command
   return post(endpoint->second, command, request);
 }
 
-/// Everything but the pieces. An answer says why verbs cannot do it.
+/// Fills in everything but the pieces. A reply says why verbs cannot do it.
 VerbsDriver::Answer VerbsDriver::fill(const iut::PostWork& command, ibv_send_wr& request) {
   const auto code = opcode(command.operation);
   if (!code) return unsupported("verbs have no work request for " + command.operation);
@@ -182,7 +182,7 @@ void VerbsDriver::take_completions() {
     ibv_ack_cq_events(queue, 1);
     Endpoint* endpoint = endpoint_of(reinterpret_cast<Token>(context));
     if (endpoint == nullptr) continue;
-    // Armed before it is emptied, so that nothing falls between the two.
+    // Armed before it is emptied, so that no completion is missed.
     if (const int error = ibv_req_notify_cq(queue, 0); error != 0) {
       iut::AsynchronousEvent event;
       event.endpoint = endpoint->handle;
@@ -197,8 +197,8 @@ void VerbsDriver::take_completions() {
   }
 }
 
-/// The posted work that a completion reports. What was posted before it without asking for a report
-/// is done too.
+/// The posted work that a completion reports. Unsignaled work that was posted before it is done as
+/// well.
 std::optional<VerbsDriver::Posted> VerbsDriver::find_posted(Endpoint& endpoint, Token token) {
   auto& sends = endpoint.sends;
   const auto found = std::find_if(sends.begin(), sends.end(),
@@ -234,7 +234,7 @@ void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {
     return emit(odd);
   }
   if (completion.status == IBV_WC_SUCCESS) {
-    // Verbs define the length for receives and for what the peer's answer filled.
+    // Verbs define the length for receives, and for sinks that the peer's response fills.
     const bool has_length =
         event.operation == iut::operation::receive || completion.opcode == IBV_WC_RDMA_READ ||
         completion.opcode == IBV_WC_FETCH_ADD || completion.opcode == IBV_WC_COMP_SWAP;

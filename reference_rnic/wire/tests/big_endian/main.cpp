@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The tests of wire where neither Boost.Test's library nor ISA-L is to be had: both stand in here.
+// The tests of wire without Boost.Test's library and ISA-L: this file replaces both.
 #define BOOST_TEST_MODULE wire
 #include <bit>
 #include <boost/test/included/unit_test.hpp>

@@ -145,21 +145,21 @@ def judge(bench, case):
 
 
 def tells(words, call, code):
-    """Whether the words of a case tell that this call returned that."""
+    """Whether the texts of a case say that this call returned that."""
     said = [word["expectation"]["actual"] for word in words if "expectation" in word]
     said += [end["reason"] for word in words for end in (word.get("end"), word.get("row")) if end]
     return any(re.search(rf"\b{code}\b", text) and (call in text or not re.search(r"\bdat_\w+: ", text)) for text in said)
 
 
 def answered(bench, cases, call, code):
-    """The case that tells of an answer which only the shim can give, or None."""
+    """The case that reports a return which only the shim can give, or None."""
     fault = f"call={call},kind=answers,code={CODES[code]:#x}"
     mine = [case for case in cases if call in case.calls]
     return next((case.id for case in mine if tells(bench.run(case, fault), call, code)), None)
 
 
 def judge_answers(bench, path):
-    """Lines about the returns of this file that no case tells of."""
+    """Lines about the returns of this file that no case reports."""
     cases = bench.cases()
     wanted = [name.split() for name in read_reasons(path)]
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Commands of connections: what is told at startup, and what is refused.
+// Commands of connections: what is reported at startup, and what is refused.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/upper_tester/reference/tests/two_iuts.hpp"

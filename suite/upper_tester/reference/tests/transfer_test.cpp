@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two reference IUTs transfer by commands: every operation, and what their consumers are told.
+// Two reference IUTs transfer data by commands: every operation, and the events of their consumers.
 #include <algorithm>
 
 #include <boost/test/unit_test.hpp>
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_and_unbound) {
   iut::AllocateWindow allocate;
   allocate.window = 3;
   const auto window = b.must(allocate);
-  // The responder may send once it has heard the initiator.
+  // The responder may send once it has received from the initiator.
   a.must(towards_b(work(1, operation::write)));
   completion(a);
   auto bind = work(2, operation::bind_window, 64, 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two reference IUTs in one simulated event loop that talk to each other, driven by commands only: the
-// bench of the driver's tests.
+// Two reference IUTs in one simulated event loop, connected to each other and driven by commands
+// only: the environment of the driver's tests.
 #pragma once
 
 #include <deque>
@@ -20,7 +20,7 @@ template <class... Values>
   return {static_cast<std::byte>(values)...};
 }
 
-/// A synchronous face for one IUT: events that are not asked for yet wait in order.
+/// A synchronous interface to one IUT: events wait in order until they are asked for.
 class Party {
  public:
   Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
