@@ -2,6 +2,7 @@
 // The summary of a run's records, at its end and by `collect`: exit code and text.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "suite/jobs/exit_code.hpp"
@@ -9,8 +10,11 @@
 
 namespace suite::runner {
 
+/// What to say of a run whose last sentinel is an error; nothing where it is none.
+[[nodiscard]] std::optional<std::string> death_at_the_end(const results::Document& document);
+
 /// Over the attempts that count. A run that is not complete, or of which no case but those of the
-/// harness was judged, is a finding too.
+/// harness was judged, or whose last sentinel is an error, is a finding too.
 [[nodiscard]] jobs::Findings findings_of(const results::Document& document);
 
 /// Each new failure and stale entry, then the run in some lines; `folder` is where its files are.
