@@ -8,6 +8,7 @@ With --run the blocks are also run, in the order of the page, in a separate fold
 
   sh             is run
   sh long        is run with --long only: it takes minutes
+  sh dut         is run with --long only, with the blocks of the page that are marked so, beside the DUT of `rnic-lab dut`
   sh hardware    is never run: it needs hardware, rights or time that a test does not have
 
 A comment before a block gives what the test does first, the exit code of the block if it is not 0, and the user if it is not root
@@ -33,7 +34,7 @@ import tempfile
 OURS = {"rnic-suite", "rnic-plugfest", "rnic-lint", "rnic-self-test", "rnic-lab", "rnic-agent", "rnic-dat-cases", "cases_on_reference",
         "run_suite.sh", "run_tests.sh"}
 SUBCOMMANDS = {"rnic-suite", "rnic-plugfest"}
-TAGS = {"long", "hardware"}
+TAGS = {"long", "dut", "hardware"}
 FENCE = re.compile(r"^(\s*)```(.*)$")
 NOTE = re.compile(r"<!-- (first|exit|user): (.*?) -->")
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -221,7 +222,7 @@ class Checker:
         for block in page.blocks:
             if block.language == "sh":
                 for tag in block.tags - TAGS:
-                    self.fault(page.name, block.line, f"there is no tag '{tag}': long, hardware")
+                    self.fault(page.name, block.line, f"there is no tag '{tag}': long, dut, hardware")
                 self.check_command(page.name, block.line, block.text)
             elif not block.language and any(ours_in(words)[0] for words in self.words_of(block.text)):
                 self.fault(page.name, block.line, "a command belongs in a block marked `sh`")
@@ -285,6 +286,13 @@ class Runner:
         if done.returncode != block.status:
             self.checker.fault(block.page, block.line, f"ends with {done.returncode}, not {block.status}:\n{block.text}\n{done.stdout[-2000:]}")
 
+    def run_beside_dut(self, blocks, folder):
+        """One shell for all of them: they are the steps of one way."""
+        text = "".join(f"echo '{block.page}:{block.line}'\n{block.text}" for block in blocks)
+        first = blocks[0]
+        block = Block(first.page, first.line, "sh", set(), "bin/rnic-lab dut -- bash -e -x <<'STEPS'\n" + text + "STEPS\n", [], 0, False)
+        self.run_block(block, folder, pathlib.Path.home())
+
     def run(self, page):
         wanted = [block for block in page.blocks if block.language == "sh" and not block.tags & TAGS]
         late = [block for block in page.blocks if block.language == "sh" and "long" in block.tags] if self.long else []
@@ -297,6 +305,10 @@ class Runner:
                 self.looks_like_the_tree(folder)
                 for block in wanted:
                     self.run_block(block, folder, home)
+            beside_dut = [block for block in page.blocks if block.language == "sh" and "dut" in block.tags] if self.long else []
+            if beside_dut:
+                self.looks_like_the_tree(folder)
+                self.run_beside_dut(beside_dut, folder)
             if late:
                 folder = self.checker.build / "docs_checkout"
                 folder.mkdir(exist_ok=True)

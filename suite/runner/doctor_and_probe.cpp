@@ -52,6 +52,26 @@ std::optional<doctor::RemoteSystem> dut_of(const IutChoice& choice) {
                                   : doctor::RemoteSystem::by_ssh(choice.host->ssh);
 }
 
+// What no API reports: whether the IUT by itself starts connections as RFC 6581 says. A case that
+// claims it asks the wire.
+void ask_wire(const SuiteParts& parts, cases::Environment& environment, iut::Pics& pics) {
+  constexpr const char* asking =
+      "mpa.enhanced_initiator.enhanced_request_has_its_revision_and_data";
+  const std::string startup = iut::capability::enhanced_startup;
+  const auto offered = pics.capabilities.find(startup);
+  if (offered != pics.capabilities.end() && offered->second == iut::Claim::supported) return;
+  environment.pics[startup] = true;
+  const cases::CaseOutcome outcome = parts.execute(*parts.find(asking), environment);
+  if (outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::fail) {
+    pics.capabilities[startup] = iut::Claim::supported;
+  } else if (outcome.verdict == cases::Verdict::not_applicable) {
+    pics.capabilities[startup] = iut::Claim::unsupported;
+  } else {
+    pics.capabilities.erase(startup);
+    base::say(stderr, "rnic-suite: whether it has {} is left open: {}\n", startup, outcome.reason);
+  }
+}
+
 ExitCode fail(const std::string& why) {
   std::string line = why;  // an agent's last words may be several
   std::ranges::replace(line, '\n', ' ');
@@ -80,7 +100,9 @@ ExitCode probe(const SuiteParts& parts, const Options& options) {
   auto test_bed = make_test_bed((*network)->setup(0), parts);
   if (!test_bed) return fail(test_bed.error());
   if (const auto alive = (*test_bed)->revive(); !alive) return fail(alive.error());
-  const std::string text = iut::to_yaml(iut::probe((*test_bed)->environment().iut.hello()));
+  iut::Pics claims = iut::probe((*test_bed)->environment().iut.hello());
+  ask_wire(parts, (*test_bed)->environment(), claims);
+  const std::string text = iut::to_yaml(claims);
   if (options.subject.empty()) {
     base::say(stdout, text);
     return ExitCode::good;

@@ -187,6 +187,10 @@ void IutInstance::attempt_started(const Attempt& attempt) {
   evidence_->begin(attempt);
   const std::string id = describe(attempt).id;
   if (!attempt.job.probe) jobs_[id] = attempt.job;
+  accompanied_.erase(attempt.job.number);
+  const auto running = pool_.running();
+  if (running.size() > 1)
+    for (const Attempt* one : running) accompanied_.insert(one->job.number);
   observer_.case_started(id);
 }
 
@@ -213,7 +217,7 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   if (!outcome.silence)
     outage_.answered(case_of(attempt).id, good, std::chrono::system_clock::now());
   conclude(std::move(attempt), std::move(outcome));
-  if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held(false);
+  if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held();
   pump();
 }
 
@@ -300,23 +304,31 @@ void IutInstance::contact_restored() {
   outage_timer_.reset();
   if (was_lost) observer_.instance_reports("the IUT answers again; the lost cases run again");
   outage_.restored(std::chrono::system_clock::now());
-  release_held(was_lost);
+  was_lost ? release_after_outage() : release_held();
   pump();
 }
 
 void IutInstance::contact_lost() {
   const auto timeout = around_.options.access.outage_wait;
+  complaint_ += network_->kernel_complaints();
   if (outage_.asked_in_vain(around_.loop.now())) {
     observer_.instance_reports(fmt::format("{}; waiting {:.0f} s", outage_.text(),
                                            std::chrono::duration<double>(timeout).count()));
     outage_timer_ = around_.loop.schedule(around_.loop.now() + timeout, [this] {
       outage_timer_.reset();
-      const std::string& good = outage_.last_good();
-      observer_.instance_lost(outage_.text() +
-                              (good.empty() ? "" : "; the last case that passed is " + good));
+      observer_.instance_lost(account_of_outage());
     });
+    if (network_->reset(around_.loop)) pool_.renew();
   }
   wait_and_ask_again();
+}
+
+std::string IutInstance::account_of_outage() const {
+  std::string text = outage_.text();
+  if (!complaint_.empty())
+    text += "; its kernel has reported: " + complaint_.substr(0, complaint_.find('\n'));
+  if (!outage_.last_good().empty()) text += "; the last case that passed is " + outage_.last_good();
+  return text;
 }
 
 void IutInstance::wait_and_ask_again() {
@@ -328,21 +340,49 @@ void IutInstance::wait_and_ask_again() {
 }
 
 // A case that is not answered while others are answered runs again alone; if the sentinel passes
-// after it again, that is its verdict. A case that an outage interrupted has no verdict.
-void IutInstance::release_held(bool all_again) {
+// after it again, that is its verdict.
+void IutInstance::release_held() {
   std::vector<Job> again;
   for (Held& held : std::exchange(held_, {})) {
-    if (held.attempt.job.once_lost && !all_again) {
+    if (held.attempt.job.once_lost) {
       observer_.case_started(describe(held.attempt).id);
       conclude(std::move(held.attempt), std::move(held.outcome));
       continue;
     }
     evidence_->drop(held.attempt);
     Job job = held.attempt.job;
-    job.once_lost = !all_again;
+    job.once_lost = true;
     again.push_back(job);
   }
-  all_again ? schedule_.repeat_all(again) : schedule_.repeat_alone(again);
+  schedule_.repeat_alone(again);
+}
+
+// A case that an outage interrupted has no verdict. If it may be the cause, since an outage came in
+// its second attempt too or the kernel complained, it is played alone; an outage in each of its
+// attempts, or a complaint of the kernel while it ran alone, is its verdict.
+void IutInstance::release_after_outage() {
+  constexpr unsigned most_outages = 3;
+  const bool complained = !complaint_.empty(), by_one = held_.size() == 1;
+  std::vector<Job> beside_others, alone;
+  for (Held& held : std::exchange(held_, {})) {
+    const unsigned outages = ++outages_[held.attempt.job.number];
+    const bool by_this = complained && by_one && held.attempt.job.alone;
+    if (by_this || outages == most_outages) {
+      observer_.case_started(describe(held.attempt).id);
+      held.outcome.reason = fmt::format(
+          "the IUT stopped answering in each of {} attempts, of which the last was alone: {}",
+          outages, held.outcome.reason);
+      conclude(std::move(held.attempt), std::move(held.outcome));
+      continue;
+    }
+    evidence_->drop(held.attempt);
+    Job job = held.attempt.job;
+    job.once_lost = false;
+    (complained || outages > 1 ? alone : beside_others).push_back(job);
+  }
+  complaint_.clear();
+  schedule_.repeat_all(beside_others);
+  schedule_.repeat_alone(alone);
 }
 
 // ---------------------------------------------------------------- the ruling of an attempt
@@ -367,7 +407,9 @@ std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
 KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
   using Kind = KernelEvidence::Kind;
   const std::size_t number = attempt.job.number;
-  const std::string excerpt = network_->kernel_complaints();
+  const std::string excerpt = std::exchange(complaint_, {}) + network_->kernel_complaints();
+  // An oops may have taken down what the next cases need.
+  if (!excerpt.empty() && network_->may_go_away()) outage_.doubt();
   std::erase_if(recent_, [this](const Recent& one) {
     return around_.loop.now() - one.ended > std::chrono::milliseconds(500);
   });
@@ -421,10 +463,14 @@ void IutInstance::settle(results::CaseRecord record, const Job& job, bool compla
 }
 
 void IutInstance::judge(results::CaseRecord record) {
+  using Again = Observer::Again;
   Job again = jobs_.at(record.id);
+  const bool shares = network_->configuration_is_shared();
+  const Again how =
+      observer_.case_judged(std::move(record), shares && accompanied_.contains(again.number));
   ++again.attempt;
-  if (!observer_.case_judged(std::move(record)) || given_up_) return;
-  schedule_.repeat(again);
+  if (how == Again::no || given_up_) return;
+  how == Again::alone ? schedule_.repeat_alone({again}) : schedule_.repeat(again);
   observer_.more_to_do(1);
   pump();
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,9 +37,11 @@ class IutInstance final : jobs::WorkerPool::Client {
     virtual void case_started(const std::string& id) = 0;
     /// The attempt ended without anything to judge, and runs again.
     virtual void case_returned(const std::string& id) = 0;
-    /// An attempt has ended and its record is complete, except for the gate's judgement. True: the
-    /// case is to be attempted again.
-    virtual bool case_judged(results::CaseRecord record) = 0;
+    enum class Again : std::uint8_t { no, beside_others, alone };
+    /// An attempt has ended and its record is complete, except for the gate's judgement.
+    /// `accompanied`: others ran meanwhile that share the IUT. Returns whether the case is to be
+    /// attempted again.
+    virtual Again case_judged(results::CaseRecord record, bool accompanied) = 0;
     /// There are this many more attempts than cases.
     virtual void more_to_do(std::size_t attempts) = 0;
     virtual void instance_reports(const std::string& line) = 0;
@@ -112,7 +115,9 @@ class IutInstance final : jobs::WorkerPool::Client {
   void contact_lost();
   void contact_restored();
   void wait_and_ask_again();
-  void release_held(bool all_again);
+  void release_held();
+  void release_after_outage();
+  [[nodiscard]] std::string account_of_outage() const;
 
   [[nodiscard]] std::optional<Ruling> earlier_death(const jobs::Attempt& attempt,
                                                     const cases::CaseOutcome& outcome);
@@ -154,7 +159,12 @@ class IutInstance final : jobs::WorkerPool::Client {
     cases::CaseOutcome outcome;
   };
   std::vector<Held> held_;  ///< unanswered: the sentinel will show whether the IUT is at fault
-  bool asking_ = false;     ///< the sentinel runs, or waits for a worker
+  /// In how many outages each of them was unanswered.
+  std::map<std::size_t, unsigned> outages_;
+  /// What the IUT's kernel has complained of since contact was lost.
+  std::string complaint_;
+  std::set<std::size_t> accompanied_;  ///< the cases whose last attempt ran beside another one
+  bool asking_ = false;                ///< the sentinel runs, or waits for a worker
   std::optional<base::TimerId> next_question_, outage_timer_;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host

@@ -115,6 +115,9 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                "begin a new run, in a folder of its own (--out with a number, if there is one "
                "already)");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
+  app.add_option("--write-expectations", o.write_expectations,
+                 "draft a file of known issues from the new failures; each entry's reason is yours "
+                 "to write");
   app.add_option("--jobs", o.jobs, "cases at a time (default: depends on the IUT)")
       ->check(CLI::Range(1U, 256U));
   app.add_flag("--no-capture", no_capture,
@@ -406,7 +409,9 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"claims", o.claims.usable()},
           {"deadline_scale", o.access.deadline_scale},
           {"quiet_window_ms", o.access.quiet_window.count()},
-          {"configure_script", o.access.configure_script}};
+          {"configure_script", o.access.configure_script},
+          {"kernel_log", o.access.kernel_log},
+          {"reset_command", o.access.reset_command}};
 }
 
 std::string shell_text(const std::vector<std::string>& list) {

@@ -41,9 +41,10 @@ struct Options {
   bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
   std::filesystem::path out = "out", junit;
-  bool out_given = false;  ///< --out names just this folder
-  bool fresh = false;      ///< a new run in a new folder, whatever there is
-  unsigned jobs = 0;       ///< 0: as the IUT suits
+  std::filesystem::path write_expectations;  ///< drafts of known issues; empty: none
+  bool out_given = false;                    ///< --out names just this folder
+  bool fresh = false;                        ///< a new run in a new folder, whatever there is
+  unsigned jobs = 0;                         ///< 0: as the IUT suits
   bool capture = true;
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates instead of rules

@@ -12,7 +12,6 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
-#include "suite/cases/renamed_cases.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/jobs/ending_signals.hpp"
@@ -21,6 +20,7 @@
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/iut_instance.hpp"
+#include "suite/runner/known_issues.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/report.hpp"
@@ -76,30 +76,6 @@ std::string advice(const Options& options) {
   std::vector<std::string> words{base::typed_command(), "doctor"};
   for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
   return fmt::format("; `{}` helps to find the cause", shell_text(words));
-}
-
-// The file of known issues: the one asked for, or the IUT's own if there is one.
-fs::path expectations_path(const Options& options) {
-  if (!options.expectations.empty()) return options.expectations;
-  const fs::path own = base::shipped_file("suite/expectations") / (options.choice.name() + ".yaml");
-  return fs::exists(own) ? own : fs::path();
-}
-
-Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
-                                                     const fs::path& path) {
-  if (path.empty()) return expectations::KnownIssues();
-  const expectations::Known known{
-      .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
-      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; },
-      .current_id = [](const std::string& id) { return cases::current_id(id); }};
-  auto loaded = expectations::load(path, known);
-  if (loaded) {
-    for (const std::string& notice : loaded->notices) base::say(stderr, "rnic-suite: {}\n", notice);
-    return std::move(*loaded);
-  }
-  std::string faults;
-  for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
-  return refuse(ExitCode::usage, faults);
 }
 
 jobs::Progress::News news_of(results::GateResult result) {
@@ -166,7 +142,7 @@ class Run final : IutInstance::Observer {
   void instance_met(IutInstance& instance) override;
   void case_started(const std::string& id) override { progress_.started(id); }
   void case_returned(const std::string& id) override { progress_.returned(id); }
-  bool case_judged(results::CaseRecord record) override;
+  Again case_judged(results::CaseRecord record, bool accompanied) override;
   void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
   void instance_reports(const std::string& line) override { progress_.tell(line); }
   void instance_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
@@ -214,6 +190,10 @@ Checked<void> Run::prepare() {
   if (!options_.junit.empty()) {  // found out before the run rather than after it
     if (const auto fault = output_file_fault(options_.junit))
       return refuse(ExitCode::harness, "--junit: " + *fault);
+  }
+  if (!options_.write_expectations.empty()) {
+    if (const auto fault = output_file_fault(options_.write_expectations))
+      return refuse(ExitCode::harness, "--write-expectations: " + *fault);
   }
   signals_.emplace(loop_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));
@@ -357,11 +337,18 @@ bool Run::nothing_left() const {
 
 // ---------------------------------------------------------------- verdicts
 
-bool Run::case_judged(results::CaseRecord record) {
+IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool accompanied) {
   // Tries are counted from zero in each session.
   const auto before = attempts_.find(record.id);
   record.gate =
       gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
+  // A verdict must not depend on what runs beside the case.
+  const bool again_alone = accompanied && record.outcome.verdict == results::Verdict::fail &&
+                           record.gate.result == results::GateResult::new_failure;
+  if (again_alone)
+    record.gate = {.result = results::GateResult::superseded,
+                   .entry = "",
+                   .reason = "it failed beside other cases, and is played again alone"};
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
   // One sync for everything that is settled at this moment, so that the disk does not slow down the
@@ -369,7 +356,7 @@ bool Run::case_judged(results::CaseRecord record) {
   if (added && records_++ % 8 == 0) added = folder_->sync();
   if (!added) {
     abort_run(results::Ending::aborted, added.error());
-    return false;
+    return Again::no;
   }
   show(record);
   // A failing sentinel does not mean that an IUT is dead whose agent cannot send or receive yet:
@@ -380,7 +367,8 @@ bool Run::case_judged(results::CaseRecord record) {
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.outcome.reason + advice(options_));
-  return record.gate.result == results::GateResult::superseded;
+  if (again_alone) return Again::alone;
+  return record.gate.result == results::GateResult::superseded ? Again::beside_others : Again::no;
 }
 
 void Run::show(const results::CaseRecord& record) {
@@ -441,7 +429,8 @@ results::Document Run::conclude(results::Document document) {
     document.summary.stale_entries.push_back(std::move(entry));
   const jobs::Findings findings = findings_of(document);
   if (record_.complete && findings.harness)
-    record_.ending_reason = "no case was judged: all are not applicable";
+    record_.ending_reason =
+        death_at_the_end(document).value_or("no case was judged: all are not applicable");
   record_.exit_code = static_cast<int>(exit_code(findings));
   document.run = record_;
   return document;
@@ -462,6 +451,7 @@ ExitCode Run::finish() {
   end_captures();
   record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
   record_.timings["total"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+  describe_lab();  // with what was noted of it meanwhile
   auto document = folder_->so_far();
   results::Result<void> ended;
   if (document) {
@@ -473,7 +463,7 @@ ExitCode Run::finish() {
   progress_.close();
   bool good = false;
   if (ended) {
-    good = tell_of(*document);
+    good = tell_of(*document) && write_draft(options_, *document);
   } else {
     record_.ending_reason = fmt::format(
         "{}; what was judged is in results.ndjson there: correct that, then `{} collect {}`",

@@ -2,10 +2,12 @@
 #include "suite/runner/run_summary.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/shipped_file.hpp"
 #include "rules/catalogue.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/runner/options.hpp"
@@ -84,6 +86,28 @@ std::string summary_text(const results::Document& document) {
   return text;
 }
 
+// What was not judged since nobody claims what it needs, and what would bring it. The cases of a lab
+// of ours need no claim.
+std::string unclaimed_text(const results::Document& document) {
+  constexpr std::string_view lack = "the upper tester does not offer ";
+  std::map<std::string, std::size_t> cases;
+  for (const results::CaseRecord& record : document.cases) {
+    const std::string& reason = record.outcome.reason;
+    if (record.gate.result == GateResult::superseded || !reason.starts_with(lack) ||
+        record.outcome.verdict != results::Verdict::not_applicable)
+      continue;
+    ++cases[reason.substr(lack.size(), reason.find(' ', lack.size()) - lack.size())];
+  }
+  if (cases.empty() || document.run.lab.kind != results::LabKind::external) return {};
+  std::vector<std::string> groups;
+  for (const auto& [capability, count] : cases)
+    groups.push_back(fmt::format("{} need {}", count, capability));
+  return fmt::format(
+      "not judged, since nobody claims it: {}; `{} probe` finds out what the IUT does by itself, "
+      "--pics claims it, a configure_script brings configure.*\n",
+      fmt::join(groups, ", "), base::typed_command());
+}
+
 // The command that runs what is missing. If a session that added attempts was complete, that is the
 // run's own command.
 std::string completing_command(const results::RunRecord& run) {
@@ -93,6 +117,19 @@ std::string completing_command(const results::RunRecord& run) {
 }
 
 }  // namespace
+
+std::optional<std::string> death_at_the_end(const results::Document& document) {
+  for (const results::CaseRecord& record : document.cases) {
+    const bool last =
+        record.id.starts_with("harness.sentinel.alive") && record.id.ends_with(".last");
+    if (last && record.gate.result != GateResult::superseded &&
+        record.outcome.verdict == results::Verdict::error)
+      return fmt::format(
+          "the IUT did not answer at the end of the run, so any verdict before may be in doubt: {}",
+          whole_line(record.outcome.reason));
+  }
+  return std::nullopt;
+}
 
 jobs::Findings findings_of(const results::Document& document) {
   jobs::Findings findings{.harness = !document.run.complete, .new_failure = false, .stale = false};
@@ -107,7 +144,7 @@ jobs::Findings findings_of(const results::Document& document) {
   for (const results::FindingRecord& finding : document.findings)
     findings.new_failure |= finding.gate.result == GateResult::new_failure;
   findings.stale |= !document.summary.stale_entries.empty();
-  findings.harness |= !judged;
+  findings.harness |= !judged || death_at_the_end(document).has_value();
   return findings;
 }
 
@@ -120,7 +157,8 @@ std::string outcome_text(const results::Document& document, const std::string& f
   for (const std::string& entry : document.summary.stale_entries)
     text += fmt::format("\nstale: {} passes, or no longer shows; remove the entry\n", entry);
   if (!text.empty()) text += "\n";
-  text += summary_text(document) + "\n";
+  if (const auto death = death_at_the_end(document)) text += *death + "\n";
+  text += summary_text(document) + "\n" + unclaimed_text(document);
   if (!document.run.complete && !document.run.command.empty())
     text += fmt::format("`{}` continues it\n", completing_command(document.run));
   return text;

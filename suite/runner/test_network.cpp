@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The networks that need no lab: the in-memory link, loopback, and a host of the IUT's own.
+// Makes the networks that need no lab: the in-memory link, loopback, and a host of the IUT's own.
 #include "suite/runner/test_network.hpp"
 
 #include <ifaddrs.h>
@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "reference_rnic/llp/tcp_socket.hpp"
+#include "suite/runner/dut_network.hpp"
 #include "suite/runner/lab_networks.hpp"
 
 namespace suite::runner {
@@ -34,20 +35,16 @@ using Result = std::expected<Value, std::string>;
 // A network that only consists of data.
 class HostNetwork final : public TestNetwork {
  public:
-  /// `foreign`: a host of the IUT's own, of which there is one for all workers.
-  HostNetwork(WorkerSetup setup, results::LabRecord record, unsigned jobs, bool foreign)
-      : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs), foreign_(foreign) {}
+  HostNetwork(WorkerSetup setup, results::LabRecord record, unsigned jobs)
+      : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs) {}
   WorkerSetup setup(std::uint32_t) const override { return setup_; }
   const results::LabRecord& record() const override { return record_; }
   unsigned usual_jobs() const override { return jobs_; }
-  bool configuration_is_shared() const override { return foreign_; }
-  bool may_go_away() const override { return foreign_; }
 
  private:
   WorkerSetup setup_;
   results::LabRecord record_;
   unsigned jobs_;
-  bool foreign_;
 };
 
 std::unique_ptr<TestNetwork> memory_network(const Options& options) {
@@ -60,7 +57,7 @@ std::unique_ptr<TestNetwork> memory_network(const Options& options) {
                             .mtu = 1500,
                             .tester_addresses = {setup.tester.ipv4, setup.tester.ipv6},
                             .note = "simulated time"};
-  return std::make_unique<HostNetwork>(std::move(setup), std::move(record), processors(), false);
+  return std::make_unique<HostNetwork>(std::move(setup), std::move(record), processors());
 }
 
 // If no namespace can be made: loopback, with segments of the size of Ethernet's.
@@ -77,8 +74,7 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
                             .mtu = 65536,
                             .tester_addresses = {setup.tester.ipv4, setup.tester.ipv6},
                             .note = "no namespaces: " + why};
-  return std::make_unique<HostNetwork>(std::move(setup), std::move(record), reference_jobs(),
-                                       false);
+  return std::make_unique<HostNetwork>(std::move(setup), std::move(record), reference_jobs());
 }
 
 // ---------------------------------------------------------------- a host of the IUT's own
@@ -143,7 +139,7 @@ void add_dat_access(WorkerSetup& setup, const Options& options) {
                                .address = options.addresses.front()};
 }
 
-TestNetworkOr external_network(const Options& options) {
+TestNetworkOr external_network(const Options& options, const Tell& tell) {
   WorkerSetup setup = common_setup(options);
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
@@ -184,7 +180,12 @@ TestNetworkOr external_network(const Options& options) {
   for (const std::string* address : {&setup.tester.ipv4, &setup.tester.ipv6}) {
     if (!address->empty()) record.tester_addresses.push_back(*address);
   }
-  return std::make_unique<HostNetwork>(std::move(setup), std::move(record), 4, true);
+  DutNetwork::Access access{.kernel_log = kernel_log_of(options),
+                            .log_file = {},
+                            .reset_command = options.access.reset_command};
+  if (options.command == Command::run)
+    access.log_file = std::filesystem::absolute(options.out) / "kernel.log";
+  return std::make_unique<DutNetwork>(std::move(setup), std::move(record), std::move(access), tell);
 }
 
 }  // namespace
@@ -209,7 +210,7 @@ bool makes_guests(const Options& options) {
 
 TestNetworkOr make_other_network(const Options& options, const Tell& tell) {
   if (options.link == "memory") return memory_network(options);
-  if (!options.choice.in_lab()) return external_network(options);
+  if (!options.choice.in_lab()) return external_network(options, tell);
   auto lab = namespace_network(options);
   if (lab) return lab;
   tell(lab.error() + "; the run uses loopback");

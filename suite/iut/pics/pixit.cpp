@@ -50,7 +50,11 @@ class Reader {
     else if (key == "configure_script")
       take_text(key, value, pixit_.configure_script);
     else if (key == "agent")
-      take_agent(value);
+      take_argv(key, value, pixit_.agent);
+    else if (key == "kernel_log")
+      take_argv(key, value, pixit_.kernel_log);
+    else if (key == "reset_command")
+      take_argv(key, value, pixit_.reset_command);
     else
       yaml_.fault(value, fmt::format("\"{}\" is unknown", key));
   }
@@ -83,12 +87,12 @@ class Reader {
     });
   }
 
-  void take_agent(const YAML::Node& value) {
+  void take_argv(const std::string& key, const YAML::Node& value, std::vector<std::string>& into) {
     if (!value.IsSequence() || value.size() == 0)
-      return yaml_.fault(value, "agent must be a list: the program and its arguments, one each");
+      return yaml_.fault(
+          value, fmt::format("{} must be a list: the program and its arguments, one each", key));
     for (const auto& each : value)
-      if (auto said = yaml_.text(each, "each entry of agent"))
-        pixit_.agent.push_back(std::move(*said));
+      if (auto said = yaml_.text(each, "each entry of " + key)) into.push_back(std::move(*said));
   }
 
   base::StrictYaml yaml_;

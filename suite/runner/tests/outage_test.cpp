@@ -4,6 +4,10 @@
 #define BOOST_TEST_MODULE outage
 #include <boost/test/unit_test.hpp>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -113,6 +117,52 @@ BOOST_AUTO_TEST_CASE(a_host_that_stays_away_ends_the_run_and_the_same_command_go
   dut.clear("down");
   BOOST_TEST(run(dut.words()).status == 0);
   dut.check_whole();
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_stays_away_is_reset) {
+  const ToyDut dut;
+  write(dut.scratch / "pixit.yaml",
+        "pixit: 1\nreset_command: [rm, \"" + (dut.scratch / "down") + "\"]\n");
+  Program program(dut.words());
+  program.wait_for(first_passes);
+  dut.set("down");
+  dut.signal_all(SIGKILL);
+  program.wait_for("resetting the IUT's host: `rm ");
+  program.wait_for("the reset of the IUT's host ended: exit status 0");
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == 0, finished.err);
+  dut.check_whole();
+  const std::string note = dut.results()["run"]["lab"]["note"];
+  BOOST_TEST(note.find("; reset at ") != std::string::npos, note);
+  BOOST_TEST(nobody_left());
+}
+
+BOOST_AUTO_TEST_CASE(what_the_kernel_of_the_host_complains_of_is_seen) {
+  const ToyDut dut;
+  const std::string console = dut.scratch / "console";
+  BOOST_REQUIRE(::mkfifo(console.c_str(), 0600) == 0);
+  write_script(dut.scratch / "follow", "echo all is well\nexec cat \"" + console + "\"\n");
+  write(dut.scratch / "pixit.yaml",
+        "pixit: 1\nkernel_log: [\"" + (dut.scratch / "follow") + "\"]\n");
+  Program program(dut.words());
+  const auto kernel = opened(console, O_WRONLY);
+  program.wait_for(first_passes);
+  const std::string complaint = "BUG: of the driver\n";
+  BOOST_REQUIRE(::write(kernel.get(), complaint.data(), complaint.size()) ==
+                static_cast<ssize_t>(complaint.size()));
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == failure, finished.err);
+  const Json results = dut.results();
+  BOOST_TEST(results["run"]["lab"]["note"] == "the log of the IUT's kernel is followed");
+  std::size_t blamed = 0;
+  for (const Json& one : results["cases"]) {
+    if (one["kernel_log"] != complaint) continue;
+    ++blamed;
+    BOOST_TEST((one["verdict"] == "fail" || one["verdict"] == "error"), one["id"]);
+  }
+  BOOST_TEST(blamed > 0u);
+  BOOST_TEST(text_of(fs::path(dut.scratch / "out") / "kernel.log").ends_with(complaint));
+  BOOST_TEST(nobody_left());
 }
 
 BOOST_AUTO_TEST_CASE(a_connection_that_freezes_is_replaced) {

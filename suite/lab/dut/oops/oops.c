@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A module of the lab's DUT that the kernel reports a BUG for when it is loaded: the loading process
+// ends, and the kernel goes on. For tests of who has to notice that.
+#include <linux/bug.h>
+#include <linux/module.h>
+
+static int __init oops_init(void) { BUG(); }
+
+module_init(oops_init);
+MODULE_LICENSE("Dual MIT/GPL");
+MODULE_DESCRIPTION("A BUG on command");

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The way that vendors take, against the lab's DUT: examination, run and resumption over ssh, and
+// what the run says and keeps when network, host, sshd, agents, disk or the run itself fail.
+#define BOOST_TEST_MODULE hardware
+#include <boost/test/unit_test.hpp>
+
+#include <sys/mount.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "suite/lab/dut.hpp"
+#include "suite/runner/tests/program.hpp"
+
+using namespace suite::runner::tests;
+namespace fs = std::filesystem;
+namespace lab = suite::lab;
+using Json = nlohmann::json;
+using Network = lab::Dut::Network;
+using std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int harness = 3;
+const std::string suite_program = RNIC_SUITE;
+
+template <typename Value>
+Value checked(std::expected<Value, std::string> result) {
+  BOOST_REQUIRE_MESSAGE(result.has_value(), (result ? "" : result.error()));
+  if constexpr (!std::is_void_v<Value>) return std::move(*result);
+}
+
+// The one DUT of this program. Each test leaves it as it was.
+struct TestBed {
+  TestBed() {
+    dut = checked(lab::Dut::prepare(RNIC_AGENT, "hardware_test.kernel.log"));
+    checked(lab::enter_private_namespaces());
+    checked(dut->start());
+  }
+  static TestBed& instance() {
+    static TestBed the_test_bed;
+    return the_test_bed;
+  }
+  std::unique_ptr<lab::Dut> dut;
+};
+
+lab::Dut& dut() { return *TestBed::instance().dut; }
+
+// Starts a program as the tester's host does.
+std::unique_ptr<Program> start(const Words& words) {
+  std::unique_ptr<Program> program;
+  checked(lab::in_network_namespace(
+      dut().tester().network_namespace, [&]() -> std::expected<void, std::string> {
+        program = std::make_unique<Program>(
+            words, Program::Setting{.environment = {{"PATH", dut().path_with_ssh()}}});
+        return {};
+      }));
+  return program;
+}
+Finished run_there(const Words& words) { return start(words)->finish(); }
+
+Words iut_words() {
+  return {"--iut",     "verbs:siw0",        "--host",    "ssh:root@dut",
+          "--address", lab::Dut::data_ipv4, "--address", lab::Dut::data_ipv6};
+}
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// soft-iWARP's known issues, keyed to this device.
+std::string known_issues() {
+  std::string text = text_of(fs::path(RNIC_SOURCE) / "suite/expectations/siw-vm.yaml");
+  const std::string kind = "iut: siw-vm", device = "iut: \"siw0 *\"";
+  for (std::size_t at = 0; (at = text.find(kind, at)) != std::string::npos; at += device.size())
+    text.replace(at, kind.size(), device);
+  return text;
+}
+
+// A run against the DUT, in a folder of its own.
+struct Run {
+  explicit Run(const std::string& pixit = "outage_wait_ms: 20000\n") : out(scratch / "out") {
+    write(scratch / "known.yaml", known_issues());
+    write(scratch / "pixit.yaml", "pixit: 1\nconfigure_script: /bin/siw-configure\n" + pixit);
+  }
+  [[nodiscard]] Words words() const {
+    return with(with(with({suite_program, "run"}, iut_words()), select),
+                {"--pixit", scratch / "pixit.yaml", "--expectations", scratch / "known.yaml",
+                 "--out", out});
+  }
+  [[nodiscard]] Json results() const {
+    return Json::parse(text_of(fs::path(out) / "results.json"));
+  }
+
+  // An outage is no verdict: only what soft-iWARP is known for differs from pass.
+  void check_verdicts() const {
+    for (const Json& one : results()["cases"])
+      BOOST_TEST((one["gate"]["result"] != "new_failure"), one["id"] << ": " << one["reason"]);
+  }
+  // The same command plays what has no verdict, and no case twice.
+  void check_resumption() const {
+    const std::size_t before = judged();
+    const Finished finished = run_there(words());
+    BOOST_TEST(finished.status == 0, finished.err);
+    const Json all = results();
+    BOOST_TEST(all["run"]["complete"] == true);
+    BOOST_TEST(all["run"]["sessions"].size() == 2u);
+    BOOST_TEST(before > 0u);
+    BOOST_TEST_MESSAGE(fmt::format("{} of {} verdicts were kept", before, judged()));
+    check_verdicts();
+  }
+  [[nodiscard]] std::size_t judged() const { return results()["cases"].size(); }
+
+  Scratch scratch;
+  std::string out;
+  Words select{"--select", "ddp.*"};  ///< enough to be interrupted
+};
+
+// Waits for the end of all agents on the DUT.
+void check_no_agent_left() {
+  const auto end = steady_clock::now() + 60s;
+  while (dut().run("pidof rnic-agent").has_value()) {
+    BOOST_REQUIRE_MESSAGE(steady_clock::now() < end, "agents are left on the DUT");
+  }
+}
+
+constexpr const char* first_passes = "pass           ddp.";
+constexpr const char* silent = "the IUT has not answered since ";
+constexpr const char* back = "the IUT answers again";
+
+// What a run says of a fault that stays, and how soon.
+void check_end(Program& program, const Run& run, std::chrono::seconds limit) {
+  const auto begin = steady_clock::now();
+  program.wait_for(silent);
+  const auto said = steady_clock::now();
+  BOOST_TEST((said - begin < limit));
+  const Finished finished = program.finish();
+  BOOST_TEST_MESSAGE(
+      fmt::format("said after {:.0f} s, ended after {:.0f} s",
+                  std::chrono::duration<double>(said - begin).count(),
+                  std::chrono::duration<double>(steady_clock::now() - begin).count()));
+  BOOST_TEST(finished.status == harness);
+  const std::string last = lines_of(finished.err).back();
+  BOOST_TEST(last.find(silent) != std::string::npos, last);
+  BOOST_TEST(last.find("; the last case that passed is ") != std::string::npos, last);
+  BOOST_TEST(finished.out.find("` goes on with it") != std::string::npos, finished.out);
+  BOOST_TEST(run.results()["run"]["complete"] == false);
+  run.check_verdicts();
+}
+
+Finished check_whole(Program& program, const Run& run) {
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == 0, finished.out << finished.err);
+  BOOST_TEST(run.results()["run"]["complete"] == true);
+  run.check_verdicts();
+  return finished;
+}
+
+// How long a fault of the table lasts.
+void let_pass(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(doctor_finds_nothing_wrong) {
+  const Finished finished = run_there(with({suite_program, "doctor"}, iut_words()));
+  BOOST_TEST(finished.status == 0, finished.out);
+  BOOST_TEST(finished.out.find("\nfail") == std::string::npos, finished.out);
+}
+
+BOOST_AUTO_TEST_CASE(probe_asks_the_wire_for_what_no_api_reports) {
+  const Finished finished = run_there(with({suite_program, "probe"}, iut_words()));
+  BOOST_TEST(finished.status == 0, finished.err);
+  BOOST_TEST(finished.out.find("\n  enhanced_startup: true\n") != std::string::npos, finished.out);
+}
+
+BOOST_AUTO_TEST_CASE(failures_are_drafted_as_known_issues) {
+  Run run;
+  write(run.scratch / "known.yaml", "entries: []\n");
+  run.select = {"--select", "mpa.crc.fpdu_with_a_wrong_crc_changes_nothing"};
+  const std::string draft = run.scratch / "draft.yaml";
+  const Finished first = run_there(with(run.words(), {"--write-expectations", draft}));
+  BOOST_TEST(first.status == 1, first.err);
+  std::string text = text_of(draft);
+  write(run.scratch / "known.yaml", text);
+  const Finished incomplete = run_there(with(run.words(), {"--fresh"}));
+  BOOST_TEST(incomplete.status == 2, incomplete.err);
+  BOOST_TEST(incomplete.err.find("`reason` must be a text") != std::string::npos, incomplete.err);
+  const std::string none = "reason: \"\"", given = "reason: \"known\"";
+  for (std::size_t at = 0; (at = text.find(none, at)) != std::string::npos; at += given.size())
+    text.replace(at, none.size(), given);
+  write(run.scratch / "known.yaml", text);
+  BOOST_TEST(run_there(with(run.words(), {"--fresh"})).status == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_over_ssh_is_judged_by_the_issues_of_this_device) {
+  Run run;
+  run.select.clear();  // all cases
+  const auto program = start(run.words());
+  const Finished finished = check_whole(*program, run);
+  BOOST_TEST(finished.out.find(" need enhanced_startup") != std::string::npos, finished.out);
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(management_link_down_for_a_while) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().set_link(Network::management, false));
+  let_pass(10s);
+  checked(dut().set_link(Network::management, true));
+  check_whole(*program, run);
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(management_link_down_for_good) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().set_link(Network::management, false));
+  check_end(*program, run, 60s);
+  checked(dut().set_link(Network::management, true));
+  run.check_resumption();
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(data_link_down_for_a_while) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().set_link(Network::data, false));
+  let_pass(8s);
+  checked(dut().set_link(Network::data, true));
+  check_whole(*program, run);
+}
+
+BOOST_AUTO_TEST_CASE(data_link_down_for_good) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().set_link(Network::data, false));
+  check_end(*program, run, 60s);
+  checked(dut().set_link(Network::data, true));
+  run.check_resumption();
+}
+
+BOOST_AUTO_TEST_CASE(power_lost_for_good) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  dut().power_off();
+  check_end(*program, run, 60s);
+  checked(dut().power_on());
+  run.check_resumption();
+}
+
+BOOST_AUTO_TEST_CASE(power_lost_for_a_while) {
+  const Run run("outage_wait_ms: 120000\n");
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  dut().power_off();
+  program->wait_for(silent);
+  checked(dut().power_on());
+  program->wait_for(back);
+  check_whole(*program, run);
+}
+
+BOOST_AUTO_TEST_CASE(sshd_killed) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().run("kill -9 $(pidof dropbear)"));
+  check_end(*program, run, 60s);
+  checked(dut().run("/sbin/dropbear -r /etc/dropbear/host_key -s -j -k"));
+  run.check_resumption();
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(agents_killed) {
+  const Run run;
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().run("kill -9 $(pidof rnic-agent)"));
+  check_whole(*program, run);
+}
+
+BOOST_AUTO_TEST_CASE(agents_stopped) {
+  const Run run("reply_deadline_ms: 5000\n");
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  checked(dut().run("kill -STOP $(pidof rnic-agent)"));
+  check_whole(*program, run);
+  checked(dut().run("kill -CONT $(pidof rnic-agent) || true"));
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(power_lost_and_a_command_to_reset) {
+  const Run run("outage_wait_ms: 120000\nreset_command: [touch, RESET]\n");
+  std::string pixit = text_of(run.scratch / "pixit.yaml");
+  write(run.scratch / "pixit.yaml", pixit.replace(pixit.find("RESET"), 5, run.scratch / "reset"));
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  dut().power_off();
+  program->wait_for_file(run.scratch / "reset");
+  checked(dut().power_on());
+  check_whole(*program, run);
+  const std::string note = run.results()["run"]["lab"]["note"];
+  BOOST_TEST(note.find("reset at ") != std::string::npos, note);
+}
+
+// Cases that ran beside each other when the kernel oopsed run again alone; what is not seen again
+// makes errors of them.
+BOOST_AUTO_TEST_CASE(kernel_oops) {
+  const Run run;
+  std::string known = text_of(run.scratch / "known.yaml");
+  const std::size_t messages = known.find("\nkernel_messages:");  // soft-iWARP's own
+  known.erase(messages, known.find("\nfindings:") - messages);
+  write(run.scratch / "known.yaml", known);
+  const auto program = start(run.words());
+  program->wait_for(first_passes);
+  static_cast<void>(dut().run("insmod /lib/oops.ko"));
+  const Finished finished = program->finish();
+  const Json results = run.results();
+  BOOST_TEST(finished.status == 1, finished.err);
+  BOOST_TEST(results["run"]["complete"] == true);
+  const std::string note = results["run"]["lab"]["note"];
+  BOOST_TEST(note.find("the log of the IUT's kernel is followed") != std::string::npos, note);
+  BOOST_TEST(text_of(fs::path(run.out) / "kernel.log").find("kernel BUG at ") != std::string::npos);
+  std::size_t blamed = 0;
+  for (const Json& one : results["cases"]) {
+    const std::string log = one["kernel_log"];
+    if (log.find("kernel BUG at ") == std::string::npos) continue;
+    ++blamed;
+    BOOST_TEST((one["verdict"] == "error" || one["verdict"] == "fail"), one["id"]);
+  }
+  BOOST_TEST(blamed > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(disk_full) {
+  const Run run;
+  fs::create_directory(run.out);
+  BOOST_REQUIRE(::mount("none", run.out.c_str(), "tmpfs", 0, "size=600k") == 0);
+  const Finished finished = run_there(run.words());
+  BOOST_TEST(finished.status == harness, finished.err);
+  BOOST_TEST(finished.err.find("No space left on device") != std::string::npos, finished.err);
+  BOOST_TEST(::umount(run.out.c_str()) == 0);
+  check_no_agent_left();
+}
+
+BOOST_AUTO_TEST_CASE(run_killed) {
+  const Run run;
+  {
+    const auto program = start(run.words());
+    program->wait_for(first_passes);
+    program->signal(SIGKILL);
+    BOOST_TEST(program->finish().status == -SIGKILL);
+  }
+  check_no_agent_left();
+  run_there({suite_program, "collect", run.out});
+  run.check_resumption();
+}
