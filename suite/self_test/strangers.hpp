@@ -18,8 +18,6 @@ struct Stranger {
   std::string name, what;
   std::vector<std::string> deviations, lawful;
   std::set<std::string> breaks;  ///< rules
-  /// Rules that are blamed though it keeps them, as cases still to be mended do.
-  std::set<std::string> open;
 };
 
 /// Each error is one line, beginning with file:line.
