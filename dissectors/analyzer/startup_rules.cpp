@@ -103,9 +103,10 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
                                std::byteswap(pd_length) > frame.private_data.size();
   if (frame.private_data.size() > wire::mpa_max_private_data ||
       (pd_length > wire::mpa_max_private_data && !swapped))
-    findings_.raise(extended ? check::ulp_data_length : check::private_data_length, seen.place,
-                    perhaps_swapped ? Certainty::likely : Certainty::certain, text,
-                    "at most 512 octets of Private Data, enhanced data included");
+    findings_.raise(
+        extended ? check::ulp_data_length : check::private_data_length, seen.place,
+        perhaps_swapped && order_ != Order::as_it_happened ? Certainty::likely : Certainty::certain,
+        text, "at most 512 octets of Private Data, enhanced data included");
   if (extended) check_enhanced(seen, text);
 }
 

@@ -44,6 +44,10 @@ class Repair {
       return std::nullopt;
     return value;
   }
+  /// Before the socket connects; the SYN has the number.
+  [[nodiscard]] bool begin_at(std::uint32_t number) const {
+    return choose(TCP_SEND_QUEUE) && set(TCP_QUEUE_SEQ, static_cast<int>(number));
+  }
 
  private:
   [[nodiscard]] bool set(int option, int value) const {
@@ -160,6 +164,8 @@ std::optional<base::FileDescriptor> raw_socket_beside(int fd, const base::Addres
 }
 
 }  // namespace
+
+bool choose_first_number(int fd, std::uint32_t number) { return Repair(fd).begin_at(number - 1); }
 
 bool can_disturb(int fd) {
   const auto ends = ends_of(fd);

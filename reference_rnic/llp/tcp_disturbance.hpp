@@ -3,7 +3,8 @@
 // repetitions; and what it reports of the path.
 //
 // The kernel's repair mode lets a socket treat octets as sent that were never sent, and reports its
-// sequence numbers; a raw socket sends segments that TCP does not know of. Both need rights over
+// sequence numbers or takes the first of them; a raw socket sends segments that TCP does not know
+// of. Both need rights over
 // the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
 #pragma once
 
@@ -19,6 +20,8 @@ namespace rnic::llp {
 [[nodiscard]] bool send_lost(int fd, wire::Bytes octets);
 /// One segment of these octets, at `offset` from the next sequence number of the socket.
 [[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets);
+/// The first octet that `fd`, which is not connected yet, will send has this sequence number.
+[[nodiscard]] bool choose_first_number(int fd, std::uint32_t number);
 /// Tells the peer, as a router on the way would, that its segments may have so many octets of data
 /// and no more (RFC 1191). IPv4 only. The peer's host takes it for true of all that goes to our
 /// address.

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "reference_rnic/llp/tcp_connection.hpp"
+#include "reference_rnic/llp/tcp_disturbance.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 
 namespace rnic::llp {
@@ -92,6 +93,15 @@ bool TcpNetwork::use_spare_address() {
   return true;
 }
 
+bool TcpNetwork::begin_at(std::optional<std::uint32_t> number) {
+  first_number_.reset();
+  if (!number) return true;
+  const auto trial = open_socket(host_, base::Family::ipv4);
+  if (!trial || !choose_first_number(trial->get(), *number)) return false;
+  first_number_ = number;
+  return true;
+}
+
 std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const base::Address& local,
                                                                    Listener::Observer& observer) {
   auto fd = open_socket(limited_host(), local.family);
@@ -111,6 +121,8 @@ std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
   const base::Address own = address(remote.family);
   if (const int code = bind_source(fd->get(), own); code != 0)
     return std::unexpected(error_of("connect from", own, code));
+  if (first_number_ && !choose_first_number(fd->get(), *first_number_))
+    return std::unexpected(error_of("choose a sequence number towards", remote, errno));
   const SocketAddress target(remote);
   const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
   const bool own_path = spare_ && remote.family == base::Family::ipv4;

@@ -7,6 +7,7 @@
 #include "base/epoll_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/llp/observer_caller.hpp"
+#include "reference_rnic/llp/sequence_numbers.hpp"
 
 namespace rnic::llp {
 
@@ -30,7 +31,7 @@ struct TcpHost {
 ///
 /// Creating a socket in another namespace switches the calling thread there and back; throws
 /// std::system_error if it cannot return.
-class TcpNetwork final : public Network {
+class TcpNetwork final : public Network, public SequenceNumbers {
  public:
   TcpNetwork(base::EpollLoop& loop, TcpHost host) : loop_(loop), host_(host) {}
   [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
@@ -45,6 +46,7 @@ class TcpNetwork final : public Network {
   /// IPv4 only; a different one each time and in each process.
   [[nodiscard]] bool use_spare_address() override;
   void use_usual_address() override { spare_.reset(); }
+  [[nodiscard]] bool begin_at(std::optional<std::uint32_t> number) override;
 
  private:
   base::EpollLoop& loop_;
@@ -55,6 +57,7 @@ class TcpNetwork final : public Network {
   std::optional<std::size_t> segment_limit_;
   std::optional<base::Address> spare_;  ///< the one in use
   unsigned spares_used_ = 0;
+  std::optional<std::uint32_t> first_number_;
 };
 
 }  // namespace rnic::llp

@@ -73,7 +73,8 @@ std::optional<Fault> check_rdmap(const Incoming& incoming) {
   const bool known = !is_extension(segment.rdmap().opcode()) || has_extensions(incoming);
   // If an opcode belongs to another queue, the queue may be what is wrong (docs/disputes.md D55).
   static constexpr std::array wrong_queue{wire::cause::ddp_untagged_invalid_queue};
-  const bool queue_may_be_blamed = !segment.tagged && wire::is_defined(segment.rdmap().opcode()) &&
+  const bool queue_may_be_blamed = known && !segment.tagged &&
+                                   wire::is_defined(segment.rdmap().opcode()) &&
                                    !wire::is_tagged(segment.rdmap().opcode());
   return incoming.check("rdmap.error.opcode-validated", known && fits(segment),
                         wire::cause::rdmap_unexpected_opcode,

@@ -248,9 +248,9 @@ Closing Machine::closing() const {
   switch (state_) {
     case State::terminating: {
       // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives; immediately, or after the
-      // peer's FIN.
+      // peer's FIN. Without a Terminate the peer learns of the error by the teardown alone.
       const std::array permitted{graceful, Closing::reset, Closing::none};
-      const std::size_t count = peer_half_closed(llp_) ? 2 : 3;
+      const std::size_t count = peer_half_closed(llp_) || !terminate_queued_ ? 2 : 3;
       return chosen(
           {"rdmap.terminate.graceful-llp-teardown", graceful, std::span(permitted).first(count)});
     }

@@ -147,6 +147,7 @@ class Machine final : public Stream, private SegmentSink {
   /// The fault of segment_, reported once its FPDU is complete.
   std::optional<Fault> segment_fault_;
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
+  bool terminate_queued_ = false;              ///< for the error that ends the stream
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
   LlpState llp_ = LlpState::open;

@@ -20,7 +20,8 @@ void Machine::fail(const Fault& fault, Leaves leaves) {
   // ddp.terminate.later-segments-dropped
   if (reaction.discard) deframer_.discard();
   give_up_receive();
-  if (reaction.terminate) queue_terminate(fault);
+  terminate_queued_ = reaction.terminate;
+  if (terminate_queued_) queue_terminate(fault);
   transition(state_, State::terminating);
   end_transfers(waiting_messages_first() ? Leaves::all_queued : leaves);
   if (our_half_closed(llp_)) {

@@ -105,17 +105,13 @@ void SenderJudge::finish() {
 // ---------------------------------------------------------------- what the judge says
 
 void SenderJudge::finding(const analyzer::Connection&, const analyzer::Finding& found) {
-  if (lost_ && found.certainty != analyzer::Certainty::certain) return;
+  if (found.certainty != analyzer::Certainty::certain) return;
   waiting_.push_back({.rule = found.rule.id,
                       .also = found.also,
                       .expected = found.admissible,
                       .actual = found.actual,
                       .hex = holds(latest_, found.place.offset) ? latest_hex_ : std::string{},
                       .place = {.connection = 0, .offset = found.place.offset}});
-}
-
-void SenderJudge::note(const analyzer::Connection&, const analyzer::Note& note) {
-  if (note.place.direction == theirs && note.kind == analyzer::NoteKind::framing_lost) lost_ = true;
 }
 
 void SenderJudge::mpa_frame(const analyzer::Connection&, const analyzer::MpaFrameSeen& seen) {

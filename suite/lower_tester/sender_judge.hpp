@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What every sender must do whatever the case is about: the analyzer as the judge of everything
-// that the IUT sends on one connection.
+// that the IUT sends on one connection. Findings that it cannot prove are not reported.
 #pragma once
 
 #include <array>
@@ -44,8 +44,6 @@ class SenderJudge final : private dissectors::analyzer::Sink {
  private:
   void finding(const dissectors::analyzer::Connection& connection,
                const dissectors::analyzer::Finding& found) override;
-  void note(const dissectors::analyzer::Connection& connection,
-            const dissectors::analyzer::Note& note) override;
   void mpa_frame(const dissectors::analyzer::Connection& connection,
                  const dissectors::analyzer::MpaFrameSeen& seen) override;
   void fpdu(const dissectors::analyzer::Connection& connection,
@@ -70,7 +68,6 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   std::string latest_hex_;
   std::vector<rules::RuleId> judged_rules_;
   std::vector<SenderFault> waiting_;  ///< faults of framing come before the FPDU itself
-  bool lost_ = false;  ///< where FPDUs begin was lost: what is found since is a guess
   bool finished_ = false;
 };
 

@@ -15,6 +15,17 @@ namespace suite::lower_tester {
 using base::TimePoint;
 using rnic::llp::Connection;
 
+namespace {
+
+/// Where the IUT answers no Read at all, what comes after one shows nothing.
+void note_request(wire::Bytes ulpdu, Evidence& evidence) {
+  if (ulpdu.size() < 2 || wire::DdpControl{static_cast<std::uint8_t>(ulpdu[0])}.tagged()) return;
+  const wire::RdmapControl control{static_cast<std::uint8_t>(ulpdu[1])};
+  if (control.opcode() == wire::Opcode::read_request) evidence.asked_to_read = true;
+}
+
+}  // namespace
+
 void Context::note(Direction direction, std::string text, std::string hex) {
   evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
 }
@@ -121,16 +132,13 @@ void WireEnd::sent_fpdu(wire::Bytes ulpdu, bool intact) {
   described_ = false;
   judge_->sent_fpdu(ulpdu, intact);
   if (ulpdu.empty()) return;
-  const wire::DdpControl control{static_cast<std::uint8_t>(ulpdu.front())};
-  within_message_ = !control.last();
-  if (ulpdu.size() > 1 && !control.tagged() &&
-      wire::RdmapControl{static_cast<std::uint8_t>(ulpdu[1])}.opcode() ==
-          wire::Opcode::read_request)
-    context_.evidence.asked_to_read = true;
+  within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
+  note_request(ulpdu, context_.evidence);
 }
 
 void WireEnd::means_to_send(wire::Bytes ulpdu) {
   judge_->sent_fpdu(ulpdu, true);
+  note_request(ulpdu, context_.evidence);
   described_ = true;
 }
 

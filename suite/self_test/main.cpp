@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <ranges>
 #include <set>
 
@@ -22,6 +23,7 @@
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/report.hpp"
 #include "suite/self_test/strangers.hpp"
+#include "suite/self_test/varied_run.hpp"
 
 namespace {
 
@@ -35,13 +37,13 @@ struct Arguments {
   double deadline_scale_over_tcp = 0.5;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
-  bool lawful = false, list_lawful = false;
+  bool lawful = false, list_lawful = false, under_lawful = false;
   std::filesystem::path strangers;
   std::vector<std::string> variants;
   std::size_t combinations = 200;
   unsigned seed = 1;
   std::string select = "*";
-  std::filesystem::path out, known, captures;
+  std::filesystem::path out, known, hidden, captures;
   std::set<std::string> known_names;  ///< what is in `known`
 };
 
@@ -57,6 +59,8 @@ constexpr const char* footer =
     "                                                one combination\n"
     "  rnic-self-test --variant no_terminate         are the deviations noticed with this variant "
     "too?\n"
+    "  rnic-self-test --under-lawful --seed 7        each deviation under lawful variants drawn "
+    "for it: noticed?\n"
     "  rnic-self-test --strangers suite/self_test/strangers.yaml\n"
     "                                                other implementations: are the "
     "rules "
@@ -68,7 +72,8 @@ constexpr const char* footer =
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation;\n"
     "      with --lawful: no case fails, and each variant shows in some case; with --strangers:\n"
-    "      exactly the listed rules are blamed),\n"
+    "      exactly the listed rules are blamed; with --under-lawful: but for what --hidden "
+    "lists),\n"
     "      1 not so, 2 usage, 3 the test bed could not be made\n";
 
 // The deviations that are known to go unnoticed: one name a line, # begins a comment.
@@ -218,6 +223,46 @@ int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& 
   return wrong == 0 && unseen == 0 ? 0 : 1;
 }
 
+// The deviations, each under lawful variants: 0 if all are noticed except those that `--hidden` lists.
+int run_under_lawful(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
+                     const Arguments& arguments) {
+  self_test::VariedPlan plan{.setup = setup,
+                             .chosen = arguments.deviations,
+                             .shard = arguments.shard_number,
+                             .shards = arguments.shards,
+                             .set = {},
+                             .seed = arguments.seed,
+                             .hidden = {}};
+  for (const std::string& name : arguments.variants)
+    plan.set.push_back(*rnic::lawful::find_lawful(name));
+  if (!arguments.hidden.empty()) {
+    auto hidden = self_test::load_hidden(arguments.hidden);
+    if (!hidden) {
+      for (const std::string& fault : hidden.error())
+        base::say(stderr, "rnic-self-test: --hidden: {}\n", fault);
+      return 2;
+    }
+    plan.hidden = std::move(*hidden);
+  }
+  std::map<self_test::Noticed, std::size_t> count;
+  const auto results =
+      self_test::run_varied(parts, plan, [&](const self_test::VariedResult& result) {
+        base::say(stdout, "{}\n", line_of(result));
+        ++count[result.noticed];
+      });
+  if (!results) {
+    base::say(stderr, "rnic-self-test: {}\n", results.error());
+    return 3;
+  }
+  using self_test::Noticed;
+  base::say(stdout,
+            "{} deviations under lawful variants: {} caught, {} without a case, {} hidden with a "
+            "reason, {} unnoticed; seed {}\n",
+            results->size(), count[Noticed::caught], count[Noticed::no_case],
+            count[Noticed::hidden], count[Noticed::unnoticed], arguments.seed);
+  return count[Noticed::unnoticed] == 0 ? 0 : 1;
+}
+
 // Each stranger of the file: 0 if the cases blame the rules that it breaks and no others.
 int run_all_strangers(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                       const std::filesystem::path& file) {
@@ -260,10 +305,11 @@ int run(const Arguments& arguments) {
   if (!arguments.strangers.empty())
     return run_all_strangers(parts, plan.setup, arguments.strangers);
   if (arguments.lawful) return run_lawful_sets(parts, plan.setup, arguments);
+  plan.setup.strict = true;
+  if (arguments.under_lawful) return run_under_lawful(parts, plan.setup, arguments);
   plan.setup.lawful = arguments.variants;
   plan.shard = arguments.shard_number;
   plan.shards = arguments.shards;
-  plan.setup.strict = true;
   if (arguments.link == "tcp") {
     plan.setup.deadline_scale = arguments.deadline_scale_over_tcp;
     plan.until_noticed = !arguments.every_case && !arguments.complete;
@@ -307,13 +353,18 @@ int main(int argc, char** argv) {
   app.add_option("--strangers", arguments.strangers,
                  "file of strangers (other implementations), against every case")
       ->check(CLI::ExistingFile);
+  app.add_flag("--under-lawful", arguments.under_lawful,
+               "each deviation under a set of lawful variants that is drawn for it, or --variant");
+  app.add_option("--hidden", arguments.hidden,
+                 "with --under-lawful: file of deviations that a variant hides, with reasons")
+      ->check(CLI::ExistingFile);
   app.add_flag("--list-lawful", arguments.list_lawful, "list the lawful variants");
   app.add_option("--variant", arguments.variants,
                  "these lawful variants together; without --lawful, they are on for each deviation")
       ->delimiter(',');
   app.add_option("--combinations", arguments.combinations, "with --lawful: how many are drawn")
       ->capture_default_str();
-  app.add_option("--seed", arguments.seed, "with --lawful: seed of the draw")
+  app.add_option("--seed", arguments.seed, "with --lawful, --under-lawful: seed of the draw")
       ->capture_default_str();
   app.add_option("--select", arguments.select, "with --lawful: only cases whose id matches")
       ->capture_default_str();

@@ -195,7 +195,10 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
 std::vector<std::string> never_failed(const runner::SuiteParts& parts, const Matrix& matrix) {
   const auto body = [](const std::string& id) { return id.substr(0, id.find('@')); };
   std::set<std::string> bodies, failed;
-  for (const Case& one : parts.table) bodies.insert(body(one.id));
+  for (const Case& one : parts.table)
+    if (const auto seen = matrix.cases.find(one.id);
+        seen == matrix.cases.end() || seen->second.applies)
+      bodies.insert(body(one.id));
   for (const auto& result : matrix.deviations) {
     for (const Failure& failure : result.own) failed.insert(body(failure.id));
     for (const Failure& failure : result.collateral)

@@ -71,7 +71,8 @@ struct Plan {
 [[nodiscard]] std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts,
                                                             const Plan& plan);
 
-/// Case bodies (variants folded) of the table that no deviation of the matrix made fail.
+/// Case bodies (variants folded) of the table that apply on this link and that no deviation of the
+/// matrix made fail.
 [[nodiscard]] std::vector<std::string> never_failed(const runner::SuiteParts& parts,
                                                     const Matrix& matrix);
 

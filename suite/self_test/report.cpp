@@ -48,6 +48,24 @@ std::string line_of(const LawfulResult& result) {
                      result.wrong.size());
 }
 
+std::string line_of(const VariedResult& result) {
+  const auto word = [&] {
+    switch (result.noticed) {
+      case Noticed::caught:
+        return "caught";
+      case Noticed::no_case:
+        return "no case";
+      case Noticed::hidden:
+        return "hidden";
+      case Noticed::unnoticed:
+        break;
+    }
+    return "UNNOTICED";
+  };
+  return fmt::format("{:<9} {:<44} {} under {}{}{}", word(), result.info->name, result.info->rule,
+                     name_of(result.set), result.reason.empty() ? "" : ": ", result.reason);
+}
+
 std::string text_of(const StrangerResult& result) {
   std::string text =
       fmt::format("{:<9} {:<28} {} rules blamed: {}\n", result.good() ? "right" : "WRONG",

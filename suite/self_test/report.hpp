@@ -8,6 +8,7 @@
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/matrix.hpp"
 #include "suite/self_test/strangers.hpp"
+#include "suite/self_test/varied_run.hpp"
 
 namespace suite::self_test {
 
@@ -15,6 +16,8 @@ namespace suite::self_test {
 [[nodiscard]] std::string line_of(const DeviationResult& result);
 /// One line for a lawful set: how many cases it changed, and how many went wrong for it.
 [[nodiscard]] std::string line_of(const LawfulResult& result);
+/// One line for a deviation under lawful variants.
+[[nodiscard]] std::string line_of(const VariedResult& result);
 /// A line for a stranger, and one for each rule that is blamed or left out wrongly.
 [[nodiscard]] std::string text_of(const StrangerResult& result);
 /// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,

@@ -51,10 +51,6 @@ class Loader {
         one.lawful = names(value, [](const std::string& name) {
           return rnic::lawful::find_lawful(name).has_value();
         });
-      } else if (key == "open") {
-        const auto rules =
-            names(value, [](const std::string& name) { return rules::find(name) != nullptr; });
-        one.open = {rules.begin(), rules.end()};
       } else if (key == "breaks") {
         const auto rules =
             names(value, [](const std::string& name) { return rules::find(name) != nullptr; });
@@ -131,16 +127,14 @@ std::expected<StrangerResult, std::string> run(const runner::SuiteParts& parts,
 std::vector<std::string> StrangerResult::wrongly_blamed() const {
   std::vector<std::string> list;
   for (const auto& [rule, first] : blamed)
-    if (!stranger->breaks.contains(rule) && !stranger->open.contains(rule))
-      list.push_back(fmt::format("{} by {}", rule, first));
+    if (!stranger->breaks.contains(rule)) list.push_back(fmt::format("{} by {}", rule, first));
   return list;
 }
 
 std::vector<std::string> StrangerResult::not_blamed() const {
   std::vector<std::string> list;
-  for (const auto* rules : {&stranger->breaks, &stranger->open})
-    for (const std::string& rule : *rules)
-      if (!blamed.contains(rule)) list.push_back(rule);
+  for (const std::string& rule : stranger->breaks)
+    if (!blamed.contains(rule)) list.push_back(rule);
   return list;
 }
 

@@ -18,8 +18,6 @@ struct Stranger {
   std::string name, what;
   std::vector<std::string> deviations, lawful;
   std::set<std::string> breaks;  ///< rules
-  /// Rules that are blamed although it keeps them: the cases that do so are still to be corrected.
-  std::set<std::string> open;
 };
 
 /// Each error is one line, beginning with file:line.

@@ -3,12 +3,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace suite::cases {
 
 namespace {
 
 /// How much less time the rows after a lost one get.
 constexpr int shortening = 10;
+
+/// The layer of a rule: what is wrong in a lower one may be why a higher one does not do its work.
+int layer_of(std::string_view rule) {
+  if (rule.starts_with("mpa.")) return 0;
+  return rule.starts_with("ddp.") ? 1 : 2;
+}
+
+/// What the IUT sent on the wire has been found wrong in this row, below `layer`.
+bool found_wrong(const CaseOutcome& outcome, std::string_view row, int layer) {
+  return std::ranges::any_of(outcome.expectations, [=](const ExpectationRecord& one) {
+    return one.row == row && one.place && layer_of(one.rule) < layer &&
+           (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);
+  });
+}
 
 }  // namespace
 
@@ -65,7 +81,13 @@ Judgement Body::weighed(Judgement judgement) const {
   return strictly == Judgement::fail && late ? Judgement::inconclusive : strictly;
 }
 
-void Body::on_record(ExpectationRecord& made) { made.at = context_.now(); }
+/// What the tester's own stream cannot take, and the judge has found wrong, is why layers above it fail.
+void Body::on_record(ExpectationRecord& made) {
+  made.at = context_.now();
+  if (made.judgement == Judgement::fail && partner_ &&
+      found_wrong(outcome_, row_name(), layer_of(made.rule)))
+    made.judgement = Judgement::inconclusive;
+}
 
 void Body::note_fault(const SenderFault& fault) {
   std::vector<std::string_view> also;
@@ -91,11 +113,24 @@ void Body::note_fault(const SenderFault& fault) {
 
 CaseStop Body::judged(CaseStop stop) {
   if (stop.verdict != Verdict::error || !stop.refused) return stop;
-  if (partner_ && !partner_->trouble().empty())
-    return {Verdict::fail, fmt::format("{}: {}", partner_->trouble(), stop.reason)};
-  if (peer.ended_by_iut())
-    return {Verdict::fail, "the IUT has ended the connection: " + stop.reason};
-  return stop;
+  const std::string trouble = partner_              ? partner_->trouble()
+                              : peer.ended_by_iut() ? "the IUT has ended the connection"
+                                                    : "";
+  if (trouble.empty()) return stop;
+  const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
+  constexpr int any_layer = 3;
+  if (partner_ && found_wrong(outcome_, row_name(), any_layer))
+    return {Verdict::inconclusive, reason};
+  outcome_.expectations.push_back({.rule = "ddp.close.not-by-ddp-alone",
+                                   .row = row_name(),
+                                   .admissible = {"the connection stays until somebody closes it"},
+                                   .actual = reason,
+                                   .hex = {},
+                                   .judgement = Judgement::fail,
+                                   .direction = Direction::from_iut,
+                                   .at = context_.now(),
+                                   .place = {}});
+  return {Verdict::fail, reason};
 }
 
 void Body::on_row_over(const std::optional<CaseStop>& end) {

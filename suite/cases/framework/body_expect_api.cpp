@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/broken_rule.hpp"
 
 namespace suite::cases {
 
@@ -36,6 +37,12 @@ iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& ex
   const auto event = iut.take(completion_of(work).matches, deadline());
   if (!event) fail(rule, expected.text(), "no completion; " + iut.untaken());
   const auto& completion = std::get<iut::CompletionEvent>(*event);
+  if (!expected.matches(completion) && !partner_) {
+    // A Terminate of the IUT may say why.
+    Arrival came = peer.raw().next(context_.loop.now() + environment_.quiet_window);
+    rule = rule_broken_by(came, rule);
+    if (came.as<Nothing>() == nullptr) peer.raw().put_back(std::move(came));
+  }
   expect_that(expected.matches(completion), expected.text(), describe(*event), rule);
   return completion;
 }
@@ -113,7 +120,12 @@ rnic::stream::WorkDone Body::expect_done(StreamPeer& partner, std::uint64_t work
   const auto end = partner.done(work);
   const bool right = end && end->status == rnic::stream::WorkStatus::success;
   const std::string why = partner.trouble().empty() ? "" : "; " + partner.trouble();
-  if (!right) iut.poll();
+  if (!right) {
+    iut.poll();
+    // What the IUT has begun to send and not ended is judged first.
+    partner.skip_arrivals();
+    static_cast<void>(partner.next(context_.loop.now()));
+  }
   record(rule, {fmt::format("the tester's work {} carried out", work)},
          end ? fmt::format("{}{}", rnic::stream::name(end->status), why) : "no end of it" + why, {},
          right ? Judgement::pass : Judgement::fail, Direction::from_iut);

@@ -7,9 +7,23 @@
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/broken_rule.hpp"
 #include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
+
+namespace {
+
+/// The judge has seen that the IUT sends no CRC field: where its FPDUs end is not known then.
+bool leaves_crc_field_out(const CaseOutcome& outcome, std::string_view row) {
+  return std::ranges::any_of(outcome.expectations, [row](const ExpectationRecord& one) {
+    return one.row == row && one.place && one.judgement != Judgement::advisory &&
+           (one.rule == "mpa.crc.field-always-included" ||
+            one.rule == "mpa.crc.field-present-when-disabled");
+  });
+}
+
+}  // namespace
 
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
@@ -28,9 +42,12 @@ Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected&
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
   // That the IUT crashed explains more than its silence.
-  if (judgement == Judgement::fail || environment_.iut.is_gone()) iut.poll();
-  record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
-         Direction::from_iut);
+  const bool failed = judgement == Judgement::fail;
+  if (failed || environment_.iut.is_gone()) iut.poll();
+  const bool unreadable =
+      failed && arrival.as<Malformed>() != nullptr && leaves_crc_field_out(outcome_, row_name());
+  record(failed ? rule_broken_by(arrival, rule) : rule, expected.admissible(), arrival.text(),
+         arrival.hex(), unreadable ? Judgement::inconclusive : judgement, Direction::from_iut);
   return arrival;
 }
 

@@ -114,9 +114,17 @@ CONFORMANCE_CASE(nothing_after_a_bad_crc_is_accepted,
 }
 
 CONFORMANCE_CASE(without_crcs_the_field_is_present_and_not_checked,
-                 rules("mpa.crc.field-unchecked-when-disabled"), configured({.crc = false})) {
+                 rules("mpa.crc.field-unchecked-when-disabled",
+                       "mpa.receive.boundaries-by-length-field"),
+                 configured({.crc = false})) {
   establish({.request = mpa_request().with_crc(false)});
   const Region region = iut.register_memory(4096, access::remote_write);
+  // With a right CRC first, after which the next FPDU begins where the field ends.
+  const Work first = iut.post_receive(16), second = iut.post_receive(16);
+  for (const Work& receive : {first, second}) {
+    peer.send(send_message(payload(8)).with_crc(CrcChoice::right));
+    expect(receive, completes().with_length(8), "mpa.receive.boundaries-by-length-field");
+  }
   peer.send(rdma_write(region.stag, region.base, payload(100)).with_crc(CrcChoice::wrong));
   expect(region, holds(payload(100)), "mpa.crc.field-unchecked-when-disabled");
 }

@@ -36,8 +36,12 @@ StartupFrame accepting_with_depths(const Body& on, const ReceivedFrame& request,
 
 /// In the peer-to-peer model the first FPDU is the RTR indication, which not every case judges.
 void pass_rtr(Body& test, const ReceivedFrame& request) {
-  if (words_of(request)->peer_to_peer)
-    static_cast<void>(test.peer.raw().next(test.context().deadline));
+  if (!words_of(request)->peer_to_peer) return;
+  const Arrival rtr = test.peer.raw().next(test.context().deadline);
+  const auto* message = rtr.as<Message>();
+  const auto read = message != nullptr ? message->read_request() : std::nullopt;
+  // Until it is answered it takes one of the peer's inbound Reads.
+  if (read) test.peer.send(read_response(read->sink_stag, read->sink_offset, {}));
 }
 
 /// After its Terminate the IUT ends the connection; it may wait for our FIN.

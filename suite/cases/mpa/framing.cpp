@@ -112,13 +112,14 @@ CONFORMANCE_CASE(fpdu_of_any_size_is_accepted,
 }
 
 CONFORMANCE_CASE(markers_are_removed_from_received_octets,
-                 rules("mpa.receive.framing-removed-before-ddp"), configured({.markers = true}),
-                 in_both_roles) {
+                 rules("mpa.receive.framing-removed-before-ddp",
+                       "mpa.receive.ulpdu-and-length-to-ddp"),
+                 configured({.markers = true}), in_both_roles) {
   const Work receive = iut.post_receive(8192);
   const Region region = iut.register_memory(8192, access::remote_write);
   peer.send(rdma_write(region.stag, region.base, payload(5001)));
   peer.send(send_message(payload(4003)));
-  expect(receive, completes().with_length(4003));
+  expect(receive, completes().with_length(4003), "mpa.receive.ulpdu-and-length-to-ddp");
   expect(receive.buffer, holds(payload(4003)));
   expect(region, holds(payload(5001)));
 }

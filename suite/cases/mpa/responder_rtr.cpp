@@ -176,16 +176,23 @@ CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
 }
 
 CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
-                 rules("mpa.enhanced.responder-ird-may-grow-for-rtr"),
+                 rules("mpa.enhanced.responder-ird-may-grow-for-rtr",
+                       "rdmap.read.zero-length-answered"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const RtrKind& kind = rtr_kinds()[2];
-  const auto words =
-      words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, 0))));
-  need_kind(*this, kind, words);
-  if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
-  peer.send(kind.indication);
-  expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
-  expect(iut, established());
+  const auto indicate = [&](std::uint16_t ord, RuleRef rule) {
+    const auto words =
+        words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, ord))));
+    need_kind(*this, kind, words);
+    if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
+    peer.send(kind.indication);
+    expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}), rule);
+    expect(iut, established(), "mpa.enhanced.responder-ird-may-grow-for-rtr");
+  };
+  indicate(1, "rdmap.read.zero-length-answered");
+  close_connections();
+  iut.reset();
+  indicate(0, "mpa.enhanced.responder-ird-may-grow-for-rtr");
 }
 
 CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,

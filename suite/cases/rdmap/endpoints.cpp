@@ -95,7 +95,7 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
                  rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
                        "rdmap.order.messages-in-submission-order",
                        "rdmap.order.read-completes-after-response",
-                       "ddp.close.outstanding-requests-fail"),
+                       "ddp.close.outstanding-requests-fail", "rdmap.error.streams-terminated"),
                  needs(capability::endpoint_reset), in_both_roles) {
   const auto first_life = [&](const std::function<void(Peer&)>& end) {
     const iut::Handle endpoint = iut.create_endpoint();
@@ -137,7 +137,7 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
   row("ended by an error of the peer", [&] {
     expect_new_life(*this, first_life([&](Peer& first) {
       first.send(send_message(payload(8)).with_ddp_version(2));
-      expect(first, any_terminate() | torn_down());
+      expect(first, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
       first.half_close();
     }));
   });

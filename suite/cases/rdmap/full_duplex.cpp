@@ -78,7 +78,8 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
                  rules("ddp.segmentation.all-payload-placed", "ddp.segmentation.all-data-sent",
                        "rdmap.read.response-data-from-source",
                        "rdmap.read.response-delivered-to-ulp",
-                       "rdmap.order.completed-in-submission-order"),
+                       "rdmap.order.completed-in-submission-order",
+                       "rdmap.send.delivered-in-order"),
                  in_both_roles, over_both_families, deadline_of(30s)) {
   constexpr std::size_t slot = 8192, slots = 16;
   StreamPeer& partner = connect_partner();
@@ -120,7 +121,7 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
                                   source_back.base + at + from));
     reads.emplace_back(works.back(), part_of(source_back.octets, at + from, asked_back));
   }
-  expect_in_order(receives, "ddp.segmentation.all-payload-placed");
+  expect_in_order(receives, "rdmap.send.delivered-in-order");
   for (std::size_t i = 0; i < slots; ++i)
     expect(receives[i].buffer, holds(messages[i]), "ddp.segmentation.all-payload-placed");
   expect(written, holds(wanted), "ddp.segmentation.all-payload-placed");

@@ -83,7 +83,10 @@ CONFORMANCE_CASE(zero_length_read_is_answered_unchecked,
 }
 
 CONFORMANCE_CASE(source_of_a_zero_length_read_is_not_validated,
-                 rules("rdmap.read.zero-length-not-validated")) {
+                 rules("rdmap.read.zero-length-not-validated", "rdmap.read.zero-length-answered")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  peer.send(read_from(region, 0, 0));
+  expect(peer, message(Opcode::read_response, {}), "rdmap.read.zero-length-answered");
   peer.send(read_request(
       {.sink_stag = 0, .sink_offset = 0, .length = 0, .source_stag = 0xDEAD, .source_offset = 1}));
   expect(peer, message(Opcode::read_response, {}));

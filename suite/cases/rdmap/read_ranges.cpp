@@ -120,7 +120,8 @@ CONFORMANCE_CASE(read_is_served_without_the_consumer,
 }
 
 CONFORMANCE_CASE(reads_of_all_sizes_are_served_in_their_order,
-                 rules("rdmap.read.requests-processed-in-order"), in_both_roles) {
+                 rules("rdmap.read.requests-processed-in-order", "rdmap.read.zero-length-answered"),
+                 in_both_roles) {
   const Region source = source_of(*this, 8192);
   std::vector<Outgoing> requests;
   const std::vector<std::uint32_t> sizes{8000, 1, 3000, 0};
@@ -128,7 +129,9 @@ CONFORMANCE_CASE(reads_of_all_sizes_are_served_in_their_order,
   establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
   peer.send_together(requests);
   for (const std::uint32_t size : sizes)
-    expect(peer, message(Opcode::read_response, part_of(source.contents, size % 7, size)));
+    expect(peer, message(Opcode::read_response, part_of(source.contents, size % 7, size)),
+           size > 0 ? RuleRef("rdmap.read.requests-processed-in-order")
+                    : RuleRef("rdmap.read.zero-length-answered"));
 }
 
 CONFORMANCE_CASE(no_octet_is_sent_before_the_source_is_checked,
@@ -278,9 +281,11 @@ CONFORMANCE_CASE(reads_posted_together_name_their_own_sinks,
   }
   for (const Read& read : reads) {
     const auto request = expect_message(Opcode::read_request).read_request();
-    expect_that(request && request->source_offset == read.source_offset,
+    expect_that(request.has_value(), "28 octets that ask for a Read", "a Request of another length",
+                "rdmap.read.request-header-format");
+    expect_that(request->source_offset == read.source_offset,
                 fmt::format("the Request from {:#x} on", read.source_offset),
-                request ? fmt::format("from {:#x} on", request->source_offset) : "another message",
+                fmt::format("from {:#x} on", request->source_offset),
                 "rdmap.read.requests-in-submission-order");
     expect_that(request->length == read.length, fmt::format("a message size of {}", read.length),
                 fmt::format("{}", request->length));

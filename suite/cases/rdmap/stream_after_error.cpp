@@ -71,11 +71,12 @@ CONFORMANCE_CASE(connection_is_closed_after_an_error, rules("rdmap.error.streams
 
 CONFORMANCE_CASE(consumer_learns_of_an_error,
                  rules("rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated",
-                       "rdmap.terminate.outstanding-completed-in-error")) {
+                       "rdmap.terminate.outstanding-completed-in-error",
+                       "rdmap.error.streams-terminated")) {
   const auto learns_of = [&](const Outgoing& message, RuleRef rule) {
     const Work receive = iut.post_receive(64);
     peer.send(message);
-    expect(peer, any_terminate() | torn_down());
+    expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
     expect(iut, or_at_least(asynchronous_error(), disconnected()), rule);
     expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
   };

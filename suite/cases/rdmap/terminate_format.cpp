@@ -190,12 +190,13 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
 CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
                  rules("rdmap.terminate.rdma-header-only-for-reads",
                        "rdmap.terminate.segment-length-valid-with-m",
-                       "rdmap.terminate.header-format"),
+                       "rdmap.terminate.header-format", "rdmap.error.incoming-message-terminate"),
                  in_both_roles) {
   const auto look = [&](const Outgoing& message) {
     const Fpdu fpdu = peer.prepare(message).front();
     peer.ready().send(fpdu);
-    const Arrival arrival = expect(peer, some_terminate());
+    const Arrival arrival =
+        expect(peer, some_terminate(), "rdmap.error.incoming-message-terminate");
     if (arrival.is_end()) return;
     const auto terminate = arrival.terminate();
     expect_that(arrival.is_terminate_as_specified(), "a Terminate as long as its control bits say",

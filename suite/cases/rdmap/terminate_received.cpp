@@ -7,6 +7,19 @@
 
 namespace suite::cases {
 
+namespace {
+
+/// What a special Terminate does shows only where the plain one ends a stream. The case goes on with
+/// a new connection.
+void expect_plain_terminate_heeded(Body& test) {
+  test.peer.send(terminate_message(cause::rdmap_local_catastrophic));
+  test.expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
+  test.close_connections();
+  test.iut.reset();
+}
+
+}  // namespace
+
 CONFORMANCE_CASE(received_terminate_ends_the_stream,
                  rules("rdmap.terminate.delivered-to-rdmap",
                        "rdmap.terminate.outstanding-completed-in-error"),
@@ -25,7 +38,8 @@ CONFORMANCE_CASE(received_terminate_reaches_the_consumer,
 }
 
 CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,
-                 rules("rdmap.terminate.reserved-ignored")) {
+                 rules("rdmap.terminate.reserved-ignored", "rdmap.terminate.delivered-to-rdmap")) {
+  expect_plain_terminate_heeded(*this);
   Outgoing terminate = terminate_message(cause::rdmap_local_catastrophic);
   terminate.payload[2] |= std::byte{0x1F};
   terminate.payload[3] = std::byte{0xFF};
@@ -47,7 +61,10 @@ CONFORMANCE_CASE(received_terminate_consumes_no_receive,
 }
 
 CONFORMANCE_CASE(terminate_is_taken_though_all_queues_are_full,
-                 rules("rdmap.terminate.placement-guaranteed"), in_both_roles) {
+                 rules("rdmap.terminate.placement-guaranteed",
+                       "rdmap.terminate.delivered-to-rdmap"),
+                 in_both_roles) {
+  expect_plain_terminate_heeded(*this);
   constexpr int granted = 2;
   const Region region = iut.register_memory(much_data().size(), access::remote_read);
   establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
@@ -97,7 +114,10 @@ CONFORMANCE_CASE(malformed_terminate_ends_the_stream_too, rules("rdmap.terminate
 }
 
 CONFORMANCE_CASE(local_catastrophic_error_of_any_code_is_accepted,
-                 rules("rdmap.terminate.local-catastrophic-any-code"), in_both_roles) {
+                 rules("rdmap.terminate.local-catastrophic-any-code",
+                       "rdmap.terminate.delivered-to-rdmap"),
+                 in_both_roles) {
+  expect_plain_terminate_heeded(*this);
   for (const std::uint8_t code : std::initializer_list<std::uint8_t>{0, 1, 0x7F, 0xFF}) {
     row(fmt::format("code {:#04x}", code), [&] {
       const Work receive = iut.post_receive(16);

@@ -52,8 +52,9 @@ void send_to_iut(Body& test, StreamPeer& partner, const Octets& data) {
   const std::size_t spare = data.size() % 2 == 0 ? guard : 0;
   const Work receive = test.iut.post_receive(static_cast<std::uint32_t>(data.size() + spare));
   partner.send(data);
-  test.expect(receive, completes().with_length(static_cast<std::uint32_t>(data.size())),
-              "ddp.delivery.message-length-given");
+  const auto event = test.expect(receive, completes(), "ddp.delivery.complete-message-delivered");
+  test.expect_that(event.length == data.size(), fmt::format("{} octets", data.size()),
+                   fmt::format("{} octets", event.length), "ddp.delivery.message-length-given");
   test.expect(receive.buffer, holds(data), "ddp.untagged.placed-at-mo");
 }
 

@@ -26,12 +26,13 @@ CONFORMANCE_CASE(writes_are_well_formed,
                        "ddp.segmentation.to-is-initial-plus-offset",
                        "rdmap.write.one-buffer-per-message", "ddp.tagged.rsvdulp-same-in-segments",
                        "ddp.segmentation.increasing-to"),
-                 in_both_roles) {
+                 rules("ddp.segmentation.zero-length-one-segment"), in_both_roles) {
   let_iut_send();
   for (const std::size_t size : {5000, 1, 0}) {
     const Work work = iut.post_write(payload(size), 0x01020304, 0x1122334455667788);
-    const Arrival arrival =
-        expect(peer, message(Opcode::rdma_write, payload(size)), "rdmap.write.tagged-buffer");
+    const Arrival arrival = expect(peer, message(Opcode::rdma_write, payload(size)),
+                                   size > 0 ? RuleRef("rdmap.write.tagged-buffer")
+                                            : RuleRef("ddp.segmentation.zero-length-one-segment"));
     if (size > 0) {
       const Message& write = *arrival.as<Message>();
       expect_that(write.stag() == 0x01020304, "the STag as posted", arrival.text(),
