@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell behind it. Knows only schema/plugfest-2.schema.json."""
+"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell. Knows only schema/plugfest-2.schema.json."""
 
 import base64
 import csv
