@@ -56,7 +56,7 @@ suite::results::Gate judge(const Event& event, const CellRecord& record) {
   const Expectation* race = verdict == Verdict::pass ? race_of(event, record) : nullptr;
   if (race == nullptr) return {};
   return {GateResult::as_expected, place_of(*race),
-          fmt::format("it is {} now and then: {}", race->verdict, race->reason)};
+          fmt::format("{} now and then: {}", race->verdict, race->reason)};
 }
 
 bool is_known_to_vary(const Event& event, const CellRecord& record) {
