@@ -101,7 +101,7 @@ class RdmapRules {
   Order order_;
   AtomicRules atomics_;
   std::array<OutstandingRequests, 2> requests_;
-  /// Requests or Responses may have gone by unseen: what does not fit is not judged.
+  /// Requests or Responses may have been missed: what does not fit is not judged.
   std::array<bool, 2> doubt_{true, true};
   std::array<Response, 2> responses_;
   std::array<std::optional<OutstandingRequest>, 2> answered_;  ///< the Read answered last
