@@ -48,7 +48,7 @@ ExitCode check(const Event& event, const std::vector<Cell>& cells) {
   return ExitCode::good;
 }
 
-/// The end of what only prints: not good if somebody who asked does not get to see it.
+/// The exit code of a command that only prints: not good if its output could not be written.
 ExitCode printed(ExitCode code) {
   const auto fault = base::unwritten_output();
   if (!fault) return code;

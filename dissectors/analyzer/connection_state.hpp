@@ -28,7 +28,7 @@ class ConnectionState final {
   void force_iwarp() { judge_.force_iwarp(); }
   void segment(Direction direction, const capture::Segment& segment, std::uint32_t frame,
                std::uint64_t time);
-  /// The segment, a SYN, opens the same addresses and ports anew.
+  /// The segment, a SYN, opens another connection with the same addresses and ports.
   [[nodiscard]] bool opens_another(Direction direction, const capture::Segment& segment) const;
   /// Reports what is left to report. Nothing is accepted after this.
   void close();

@@ -60,7 +60,7 @@ struct Known {
   std::optional<std::uint64_t> origin;  ///< offset in the stream of some Marker
 };
 /// Whether an FPDU may begin here at all, by the two control octets of a DDP segment of RDMAP, also where a
-/// Marker stands before it. Cheap: most of what other protocols send ends here.
+/// Marker is before it. Cheap: it rejects most traffic of other protocols.
 [[nodiscard]] inline bool may_begin(Bytes octets) {
   const auto control_at = [&](std::size_t at) {
     if (octets.size() < at + 2) return false;

@@ -22,30 +22,30 @@ namespace framing {
 #undef ANALYZER_CHECK
 }  // namespace framing
 
-/// Why a CRC does not fit, as far as the octets tell: under one other reading it does.
+/// Why a CRC does not fit, as far as the octets show: with one other reading it does.
 struct Diagnosis {
   Statement broken;
   std::string actual, admissible;
   Shape shape;  ///< as the sender means it
-  /// The FPDU's octets are as they should be but for what `broken` names: `shape` is the right one.
+  /// The FPDU's octets are right except for what `broken` names: `shape` is the right one.
   bool layout_differs = false;
-  /// The whole direction has Markers, or has none, against what was settled.
+  /// The whole direction has Markers, or has none, contrary to the negotiation.
   bool direction_differs = false;
   bool length_swapped = false;  ///< ULPDU_Length is little-endian in this direction
 };
 
 /// Explains an FPDU whose CRC does not fit its presumed shape; nothing if no reading tried makes it
-/// fit. `octets` begin with it and may go on after it. `origin_sequence` is the TCP sequence number
-/// at position 0.
+/// fit. `octets` begin with it and may continue after it. `origin_sequence` is the TCP sequence
+/// number at position 0.
 [[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
                                                 std::uint32_t origin_sequence);
-/// An FPDU whose CRC does not fit and which diagnose() cannot explain may go on after `octets`: with
-/// Markers that were not presumed, or without those that were. The octets that the shortest such reading
-/// needs, where all that is there of it speaks for it; nothing if none does.
+/// An FPDU whose CRC does not fit and which diagnose() cannot explain may continue after `octets`:
+/// with Markers that were not presumed, or without those that were. Returns the octets that the
+/// shortest such reading needs that agrees with all octets so far; nothing if none does.
 [[nodiscard]] std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
                                                         std::uint32_t origin_sequence);
 
-/// Where a judged FPDU stands, besides what FpduSeen says.
+/// The place of a judged FPDU, in addition to FpduSeen.
 struct FramedFpdu {
   const FpduSeen& seen;
   Shape shape;
@@ -71,17 +71,17 @@ class FramingRules {
  public:
   /// The other end announced its MSS in its SYN.
   void announced_mss(std::uint16_t mss) { mss_ = mss; }
-  /// The sender's EMSS, now, of which only an end of the connection can know. What was cut before it
-  /// shrank may still come, so the largest counts.
+  /// The sender's present EMSS, which only an end of the connection can know. Segments that were
+  /// cut before it shrank may still come, so the largest counts.
   void emss(std::size_t octets) {
     emss_ = octets;
     largest_emss_ = std::max(largest_emss_, octets);
   }
-  /// The other end's.
+  /// The receive window of the other end.
   [[nodiscard]] ReceiveWindow& window() { return window_; }
   /// To be called for each FPDU, in stream order.
   void fpdu(const FramedFpdu& fpdu, RuleReporter& reporter);
-  /// What stands before the next FPDU is not known: alignment and Markers are judged anew.
+  /// The octets before the next FPDU are not known: alignment and Markers are judged from it on.
   void hole() { first_behind_marker_.reset(); }
 
  private:

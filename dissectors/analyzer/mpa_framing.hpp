@@ -38,8 +38,8 @@ struct FramingScratch {
 enum class Rest : std::uint8_t {
   unknown,     ///< the capture is over: what is missing may have come later
   ended,       ///< the connection is
-  all_seen,    ///< its end closed it, and who takes part in the connection has seen all before that
-  none_comes,  ///< who takes part in the connection has waited in vain
+  all_seen,    ///< its end closed it, and a participant has received everything before
+  none_comes,  ///< a participant has waited, and nothing came
 };
 
 /// Held at most, per direction: 192 KiB while searching or waiting for the peer's startup frame,
@@ -63,14 +63,14 @@ class MpaFraming final : private RuleReporter {
   void announced_mss(Direction from, std::uint16_t mss);
   /// A segment of this direction, for the window that it advertises and what its SYN offers.
   void advertised(Direction from, const capture::Segment& segment);
-  /// How far after the last octet received this direction's octets can lie.
+  /// How far after the last octet received this direction's octets can be.
   [[nodiscard]] std::uint64_t reach(Direction from) { return half(from).rules.window().reach(); }
   /// The stream begins here: `from_syn` if the connection's first octets are to come.
   void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence);
   void octets(Direction direction, const Chunk& chunk);
   void hole(Direction direction, std::uint64_t offset, std::uint64_t length,
             const SegmentFacts& by);
-  /// Nothing more comes in this direction: makes of the rest what can be made of it.
+  /// Nothing more comes in this direction: judges the rest as far as possible.
   void finish(Direction direction, Rest rest);
   /// Part of an FPDU has come, and the rest has not.
   [[nodiscard]] bool within_fpdu(Direction direction) const {
@@ -80,7 +80,7 @@ class MpaFraming final : private RuleReporter {
 
   /// Some octets were taken for MPA.
   [[nodiscard]] bool is_iwarp() const { return is_iwarp_; }
-  /// It was said that the connection is none of ours.
+  /// It was reported that the connection is not iWARP.
   [[nodiscard]] bool given_up() const { return given_up_; }
   /// Octets in buffers.
   [[nodiscard]] std::size_t memory() const;
@@ -142,7 +142,7 @@ class MpaFraming final : private RuleReporter {
     Assembly assembly;
     Store store;
     std::size_t scanned = 0;     ///< octets of the store when it was last searched throughout
-    std::uint64_t searched = 0;  ///< octets searched in vain since it began
+    std::uint64_t searched = 0;  ///< octets searched without success since it began
     int aligned_cuts = 0;        ///< cut segments in a row that were one plausible FPDU each
     FramingRules rules;
   };

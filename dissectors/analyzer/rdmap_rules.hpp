@@ -104,7 +104,7 @@ class RdmapRules {
   Order order_;
   AtomicRules atomics_;
   std::array<OutstandingRequests, 2> requests_;
-  /// Requests or Responses may have gone by unseen: what does not fit is not judged.
+  /// Requests or Responses may have been missed: what does not fit is not judged.
   std::array<bool, 2> doubt_{true, true};
   /// They did at some time in a capture. Targets are used again, so a Response that fits a Request may
   /// be for one that was not seen: what rests on the two is likely at most from then on.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The STags that the wire shows to be of no use any more: those that a Send with Invalidate named,
-// until their owner has spoken and may have advertised them anew.
+// The STags that the wire shows to be invalid: those that a Send with Invalidate named, until their
+// owner has sent something and may have advertised them again.
 #pragma once
 
 #include <array>
@@ -9,9 +9,9 @@
 
 namespace dissectors::analyzer {
 
-/// STags of one end. What is advertised in payloads the analyzer cannot know; so an STag counts as
-/// invalid only between its invalidation and the next message of its owner. Of more than `kept` the
-/// oldest is forgotten: that can hide a fault, never make one up.
+/// STags of one end. The analyzer cannot know what payloads advertise, so an STag counts as invalid
+/// only between its invalidation and the next message of its owner. If there are more than `kept`,
+/// the oldest is forgotten: this can hide a fault, but never produce a false one.
 class StagTable {
  public:
   static constexpr std::size_t kept = 64;

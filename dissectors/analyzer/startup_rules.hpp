@@ -15,7 +15,7 @@ class StartupRules {
   StartupRules(Findings findings, Order order) : findings_(findings), order_(order) {}
 
   const Negotiated& frame(const MpaFrameSeen& seen);
-  /// To be told of every FPDU before anything else looks at it.
+  /// To be called for every FPDU before anything else judges it.
   void fpdu(const Incoming& incoming);
   /// An FPDU of which nothing but its place is known.
   void unreadable(const FpduSeen& fpdu);

@@ -16,7 +16,7 @@ namespace dissectors::analyzer {
   return direction == Direction::from_first ? 0 : 1;
 }
 
-/// What a check looks at: one segment as it stands in its FPDU.
+/// The input of a check: one segment in its FPDU.
 struct Incoming {
   const FpduSeen& fpdu;
   const rnic::wire::Segment& segment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The judge of one connection: octets of both directions in stream order in, events and broken rules
-// out. A capture gives it what TCP reassembly makes of the segments; who takes part in the connection
-// gives it what its socket brings, and its own messages as it means them.
+// out. From a capture it gets the octets of TCP reassembly; from a participant in the connection,
+// the octets that its socket receives, and a description of its own messages.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,10 @@ struct Shared {
   FramingScratch scratch;
 };
 
-/// What only one who takes part in the connection, the tester, can know of it. Its own octets may be
-/// wrong on purpose, so they are not read: it says what each frame and FPDU is meant to be, and it is
-/// never blamed. Its calls come in the order in which it sent and received, so what it has not sent
-/// before something came, the other end cannot have known.
+/// What only a participant in the connection, the tester, can know. Its own octets may be wrong on
+/// purpose, so they are not read: it describes what each frame and FPDU is meant to be, and is
+/// never blamed. Its calls come in the order in which it sent and received, so when it receives
+/// something, the other end cannot have known what it had not sent by then.
 struct Knowledge {
   Direction tester = Direction::from_first;
   Role role_of_tester = Role::initiator;
@@ -43,11 +43,11 @@ class StreamJudge final : private FramingListener, private Reporter {
   [[nodiscard]] const Connection& connection() const { return connection_; }
   /// Some octets were taken for MPA.
   [[nodiscard]] bool is_iwarp() const { return framing_.is_iwarp(); }
-  /// It was said that the connection is none of ours.
+  /// It was reported that the connection is not iWARP.
   [[nodiscard]] bool given_up() const { return framing_.given_up(); }
   [[nodiscard]] std::size_t memory() const { return sizeof *this + framing_.memory(); }
 
-  // -- what is known besides the octets --
+  // -- knowledge in addition to the octets --
   /// Decode As.
   void force_iwarp() { framing_.force_iwarp(); }
   void announced_mss(Direction from, std::uint16_t mss) { framing_.announced_mss(from, mss); }
@@ -81,7 +81,7 @@ class StreamJudge final : private FramingListener, private Reporter {
   void sent_undescribed();
 
   // -- the end --
-  /// Nothing more comes in this direction: makes of the rest what can be made of it.
+  /// Nothing more comes in this direction: judges the rest as far as possible.
   void finish(Direction direction, Rest rest);
   /// The direction has ended; finish() has been called.
   void ended(Direction direction, Ending ending, const Place& place);

@@ -32,31 +32,31 @@ struct Chunk {
   SegmentFacts segment;
 };
 
-/// Takes what a TcpReassembly makes of the segments. Views are valid during the call.
+/// Takes the output of a TcpReassembly. Views are valid during the call.
 class StreamReceiver {
  public:
   virtual ~StreamReceiver() = default;
   virtual void octets(const Chunk& chunk) = 0;
-  /// Octets that were sent but are not in the capture: acknowledged, or (`for_want_of_room`) waited
-  /// for in vain until the buffer was full. `by`: the segment that showed it.
+  /// Octets that were sent but are not in the capture: acknowledged, or (`for_want_of_room`) still
+  /// missing when the buffer was full. `by`: the segment that showed it.
   virtual void hole(std::uint64_t offset, std::uint64_t length, bool for_want_of_room,
                     const SegmentFacts& by) = 0;
-  /// Octets that the receiver's window never reached: they are passed over.
+  /// Octets that the receiver's window never reached: they are skipped.
   virtual void out_of_window(const SegmentFacts& what) = 0;
   /// A retransmission carried other octets than before in this range.
   virtual void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts& by) = 0;
-  /// FIN once all before it was handed on; RST at once.
+  /// FIN once all octets before it were passed on; RST at once.
   virtual void ended(Ending ending, std::uint64_t offset, const SegmentFacts& by) = 0;
 };
 
-/// Where several queues or taps are captured, an acknowledgement may come before its data by so much;
+/// If several queues or taps are captured, an acknowledgement may come so much before its data;
 /// nanoseconds.
 inline constexpr std::uint64_t capture_disorder = 5'000'000;
 
-/// In-order segments are handed on without a copy. What comes early waits, in at most `limit` octets
-/// (bookkeeping counted). Octets already handed on are compared with a retransmission by the
-/// checksums of the last segments, so other octets are noticed where a retransmission covers one of
-/// them wholly.
+/// In-order segments are passed on without a copy. Segments that come early wait, in at most
+/// `limit` octets (bookkeeping included). Octets already passed on are compared with a
+/// retransmission by the checksums of the last segments, so other octets are noticed if a
+/// retransmission covers one of these segments wholly.
 class TcpReassembly {
  public:
   explicit TcpReassembly(std::size_t limit) : limit_(limit) {}
@@ -77,9 +77,9 @@ class TcpReassembly {
   [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;
   /// By this time, what was acknowledged and is still missing has been lost by the capture.
   void settle(std::uint64_t time, StreamReceiver& receiver);
-  /// Nothing that the receiver takes lies further than this after the last octet handed on.
+  /// No octet that the receiver takes is further than this after the last octet passed on.
   void reach(std::uint64_t octets) { reach_ = octets; }
-  /// Hands on what still waits for missing octets.
+  /// Passes on what still waits for missing octets.
   void finish(StreamReceiver& receiver);
 
   [[nodiscard]] bool started() const { return started_; }
@@ -132,7 +132,7 @@ class TcpReassembly {
   bool started_ = false, from_syn_ = false, fin_reported_ = false;
   std::uint32_t origin_ = 0;
   std::optional<std::uint32_t> announced_;  ///< next number of a stream not started, by a bare ACK
-  std::uint64_t next_ = 0;                  ///< offset after the last octet handed on
+  std::uint64_t next_ = 0;                  ///< offset after the last octet passed on
   std::optional<std::uint64_t> fin_;
   SegmentFacts fin_segment_;
   Waiting waiting_;

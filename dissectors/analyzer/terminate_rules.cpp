@@ -287,8 +287,8 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
   const auto raise = [&](const Statement& statement, const char* admissible) {
     findings_.raise(statement, parts.incoming, admissible);
   };
-  // Both readings hold for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure
-  // 10 knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
+  // Both readings hold for Send with Invalidate (docs/disputes.md D2). Figure 10 has no
+  // Atomic Request; the header is zero if it is there (RFC 7306 section 8.1).
   if (carries_invalidate(parts.blamed)) return;
   const Direction direction = parts.incoming.direction();
   findings_.judged(direction, check::r_bit);

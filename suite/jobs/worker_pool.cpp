@@ -88,7 +88,7 @@ bool WorkerPool::message(WorkerProcess& worker, const Message& message) {
 }
 
 void WorkerPool::take(Slot& slot, WorkerReport report) {
-  // It said this before it knew.
+  // The worker sent this before it noticed that it was being ended.
   const bool killed = slot.state == Slot::State::leaving || slot.hung;
   if (killed && !std::holds_alternative<Dying>(report)) return;
   if (std::holds_alternative<Ready>(report)) {

@@ -85,8 +85,8 @@ void WorkerProcess::read_messages() {
     messages_ended_ = true;
     loop_.unwatch(child_.channel());
   }
-  // What follows a message that nobody can read means nothing: its "ready" would be given a job that
-  // the end of the process takes away.
+  // Messages after one that cannot be read are ignored: after a "ready", the worker would get a job
+  // that is lost when the process ends.
   while (!broke_protocol_) {
     const auto message = input_.next();
     if (!message) break;

@@ -185,8 +185,9 @@ struct JournalLine {
 /// Marks all but the last attempt of each case as superseded and counts the others.
 [[nodiscard]] Summary summarise(std::vector<CaseRecord>& cases);
 
-/// What the attempts that count show besides the subjects of their cases, in the order in which it
-/// was first seen. It has not been compared with the known issues yet: each is a new failure.
+/// The findings of the attempts that count about other matters than those of their cases, in the
+/// order in which they were first seen. They have not been compared with the known issues yet: each
+/// is a new failure.
 [[nodiscard]] std::vector<FindingRecord> gather_findings(const std::vector<CaseRecord>& cases);
 
 }  // namespace suite::results

@@ -388,7 +388,7 @@ void IutInstance::release_after_outage() {
 // ---------------------------------------------------------------- the ruling of an attempt
 
 // The evidence of a worker that crashes is lost: the case runs again alone, so that everything
-// captured belongs to it. The ruling of the first attempt stands, whether or not the second one
+// captured belongs to it. The ruling of the first attempt counts, whether or not the second one
 // crashes too.
 std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
                                                  const cases::CaseOutcome& outcome) {

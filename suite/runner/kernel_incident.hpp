@@ -30,7 +30,7 @@ class Incidents {
   /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the
   /// records that this settles: the last repetition of the incident settles all of them. If nothing
   /// was reproduced, all of them are errors, unless the complaint is a known one: then the results
-  /// of the repetitions stand.
+  /// of the repetitions count.
   [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record,
                                                         bool complaint, const IsKnown& is_known);
   /// Whether this case is being repeated for an incident.

@@ -110,8 +110,8 @@ class Run final : IutInstance::Observer {
     record_.options = options_record(options_);
   }
 
-  /// Returns nothing if the run in the folder turns out to be of another IUT, and this one must
-  /// begin anew in a folder of its own.
+  /// Returns nothing if the run in the folder turns out to be of another IUT, and this run must
+  /// begin in a folder of its own.
   std::optional<ExitCode> execute() {
     if (auto ready = prepare(); !ready) {
       if (begin_anew_) return std::nullopt;

@@ -166,7 +166,7 @@ class Body : public Judging {
   void finish_judging();
   /// Closes every connection of the case, so that nothing of it holds up the IUT.
   void close_connections();
-  /// The case itself: what stands between the braces of CONFORMANCE_CASE.
+  /// The case itself: the body of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
 

@@ -18,8 +18,8 @@ namespace {
 /// Counts what Boost.Test saw of the running test case.
 class Observer final : public bt::test_observer {
  public:
-  /// Behind the framework's own, which in 1.74 must hear of a start first: until then they hold
-  /// whatever their memory held.
+  /// After the framework's own observers, which in 1.74 must get the start first: until then their
+  /// members are not initialised.
   int priority() override { return 10; }
   void exception_caught(const boost::execution_exception&) override { ++exceptions_; }
   void test_unit_aborted(const bt::test_unit&) override { ++aborted_; }

@@ -18,7 +18,7 @@ bool has(const Environment& environment, std::string_view capability) {
          environment.iut.hello().capabilities.end();
 }
 
-/// What an implementation does by itself: its upper tester has no call for it and need not know it.
+/// Capabilities that an implementation has by itself: its upper tester needs no call for them.
 bool is_of_the_wire(std::string_view capability) {
   return capability == iut::capability::enhanced_startup ||
          capability == iut::capability::peer_to_peer;

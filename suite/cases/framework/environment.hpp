@@ -26,8 +26,8 @@ struct DatAccess {
   std::string address;
 };
 
-/// What a run tries once, before its cases, and many of them rest on. Each says in one line why it
-/// does not work; empty if it works or was not tried.
+/// What a run tries once before its cases, since many of them depend on it. Each has one line that
+/// says why it does not work; empty if it works or was not tried.
 struct Controls {
   /// A lone RDMA Read of the tester: if it is not answered, a Read that is rejected shows nothing,
   /// and no Read shows that everything sent before has been processed.

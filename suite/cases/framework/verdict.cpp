@@ -42,8 +42,8 @@ void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
     ruling = {Verdict::not_applicable, rows.front().reason};
 }
 
-/// What the IUT got wrong before its upper tester stopped answering stands: the silence may well
-/// follow from it.
+/// A failure of the IUT before its upper tester stopped answering remains the verdict: it may well
+/// be the cause of the silence.
 void unhide(Ruling& ruling, std::span<const ExpectationRecord> made) {
   const auto failed = std::ranges::find(made, Judgement::fail, &ExpectationRecord::judgement);
   if (ruling.verdict != Verdict::error || !ruling.silence || failed == made.end()) return;

@@ -90,7 +90,7 @@ void DatBody::row(const std::string& name, const std::function<void()>& body) {
 }
 
 void DatBody::need(DAT_RETURN got, std::string_view what) const {
-  static_cast<void>(call_that_returned(got));  // nobody else is to be taken for it
+  static_cast<void>(call_that_returned(got));  // so that it is not taken for another call
   if (got != DAT_SUCCESS)
     stop(Verdict::inconclusive, fmt::format("{}: {}", what, return_text(got)));
 }

@@ -57,10 +57,10 @@ inline const Returns succeeds = returns(DAT_SUCCESS);
 class DatBody : public Judging {
  public:
   explicit DatBody(DatContext& context);
-  /// The case itself: what stands between the braces of DAT_CASE.
+  /// The case itself: the body of DAT_CASE.
   virtual void body() = 0;
 
-  /// The IA under test, opened when it is first used and closed behind the case.
+  /// The IA under test, opened when it is first used and closed after the case.
   Ia& ia();
   [[nodiscard]] const DatTarget& target() const { return context_.target; }
   /// Two connected endpoints of the IA.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <dat2/udat.h>
-// After udat.h, which says for whom.
+// After udat.h, which defines for which kind of consumer it is.
 #include <dat2/dat_registry.h>
 #include <dat2/udat_redirection.h>
 

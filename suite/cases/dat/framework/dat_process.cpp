@@ -126,7 +126,7 @@ class DatProcessBody final : public Body {
     CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });
     latest_end_ = loop->now() + scaled(one_.row.deadline + grace);
     bool ended = process.run_until(latest_end_);
-    // It may have reported meanwhile that it takes longer.
+    // It may have reported by then that it takes longer.
     if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// librnic_dat_shim.so: loaded ahead of libdat2 (LD_PRELOAD), it stands in the way of every call of
-// DAT and lets one go wrong, so that a case can be seen to fail. It knows no provider.
+// librnic_dat_shim.so: loaded before libdat2 (LD_PRELOAD), it intercepts every call of DAT and
+// makes one go wrong, so that a case can be seen to fail. It works with any provider.
 #include <dlfcn.h>
 
 #include <cstdarg>
@@ -40,8 +40,8 @@ struct ParameterOf<DAT_RETURN(Parameters...), Position> {
 template <typename Function, unsigned Position>
 using Parameter = typename ParameterOf<Function, Position>::Type;
 
-/// The event that a dispatcher hands out goes wrong on its way. Dropped ones are lost: the next is
-/// asked for.
+/// The event that a dispatcher returns is changed. A dropped event is lost: the next one is
+/// requested.
 template <typename Next>
 DAT_RETURN take_event(DAT_EVENT* event, Next next) {
   static std::mutex mutex;
@@ -141,7 +141,7 @@ DAT_RETURN operation_called(const char* name, DAT_RETURN (*original)(Parameters.
   return call_with_fault<Parameters...>(any ? "dat_extension_op" : name, original, arguments...);
 }
 
-/// The arguments stand in the order in which dat_iwarp.hpp passes them.
+/// The arguments are in the order in which dat_iwarp.hpp passes them.
 DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   switch (operation) {
     case iwarp::ssp_create_op: {
