@@ -63,8 +63,8 @@ const value_string* const opcodes = opcode_names.data();
 
 /// Optional properties of a field.
 struct More {
-  const void* values =
-      nullptr;  ///< names of values, or the kind of frame that a frame number refers to
+  /// Names of values, or the kind of frame that a frame number refers to.
+  const void* values = nullptr;
   std::uint64_t mask = 0;
   const char* about = nullptr;
 };

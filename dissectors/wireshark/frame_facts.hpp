@@ -108,8 +108,7 @@ struct NoteFact {
 struct Events {
   std::vector<MpaFrameFact> mpa_frames;
   std::vector<FpduFact> fpdus;
-  std::vector<MessageFact>
-      messages;  ///< complete with this frame, even if their octets are in others
+  std::vector<MessageFact> messages;  ///< complete with this frame
   std::vector<Finding> findings;
   std::vector<NoteFact> notes;
   std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one

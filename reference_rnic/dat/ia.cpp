@@ -124,8 +124,7 @@ void Ia::happened(const access::ConnectionEvent& event) {
     const auto found = listeners_.find(static_cast<std::uint64_t>(request->listener));
     if (found == listeners_.end()) return static_cast<void>(manager_.refuse(request->connection));
     ServicePoint& point = *found->second;
-    if (point.listener != request->listener)
-      listeners_.erase(found);  // passed on by another process: its only request
+    if (point.listener != request->listener) listeners_.erase(found);  // passed on: its only one
     return point.requested(*request);
   }
   std::visit(

@@ -26,8 +26,7 @@ struct PortMapperMessage {
   Kind kind = Kind::request;
   std::uint8_t ip_version = 4;
   std::uint16_t accepting_port = 0, connecting_port = 0;
-  std::uint64_t association =
-      0;  ///< chosen by the sender of the request, and repeated in the answers
+  std::uint64_t association = 0;  ///< chosen by the requester, repeated in the answers
   Address connecting_address{}, accepting_address{};
   /// Only in a request: the port to which the connecting side's own port is mapped.
   std::uint16_t mapped_connecting_port = 0;

@@ -159,8 +159,8 @@ BOOST_AUTO_TEST_CASE(a_terminate_ends_what_is_half_received_and_what_is_unanswer
   BOOST_TEST(!subject->find<ReceiveFailed>()->too_long);
   BOOST_TEST(subject->output().empty());
   subject->memory.post_receive(6, 8);
-  subject->feed(
-      fpdu("41 43 00000000 00000000 00000001 00000002 cc"));  // ignored: the stream has ended
+  // Ignored, since the stream has ended.
+  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000002 cc"));
   subject->feed("00");
   BOOST_TEST((subject->stream.closing() == Closing::half_close));
   subject->stream.peer_closed(subject->now);

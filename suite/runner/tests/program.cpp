@@ -174,8 +174,7 @@ Finished Program::finish() {
   pump_until([&] { return process_->reap().has_value(); }, "its end");
   for (auto* stream : {&out_, &err_}) {
     if (!*stream) continue;
-    ::fcntl(stream->get(), F_SETFL,
-            O_NONBLOCK);  // processes that it left may keep the other end open
+    ::fcntl(stream->get(), F_SETFL, O_NONBLOCK);  // other processes may keep the far end open
     while (take(*stream, stream == &out_ ? said_.out : said_.err)) {
     }
   }

@@ -27,8 +27,7 @@ struct KnownLimit {
 };
 constexpr KnownLimit known_limits[] = {
     {soft_iwarp, "siw", iut::capability::local_invalidate},
-    {soft_iwarp, "siw",
-     iut::capability::endpoint_reset},  // the call succeeds, and the state remains error
+    {soft_iwarp, "siw", iut::capability::endpoint_reset},  // the state remains error
 };
 
 const KnownLimit* known_limit(std::uint32_t vendor) {
