@@ -20,17 +20,6 @@ using cases::Verdict;
 
 using Baseline = std::map<std::string, CaseOutcome>;
 
-std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
-    const runner::SuiteParts& parts, runner::WorkerSetup setup, const LawfulSet& set) {
-  setup.strict = false;
-  setup.lawful.clear();
-  for (const auto lawful : set) setup.lawful.emplace_back(info(lawful).name);
-  auto test_bed = runner::make_test_bed(setup, parts);
-  if (!test_bed) return test_bed;
-  if (const auto alive = (*test_bed)->revive(); !alive) return std::unexpected(alive.error());
-  return test_bed;
-}
-
 /// Names of what `varied` lacks compared with `usual`: capabilities, and limits that are lower.
 std::vector<std::string> taken_away(const iut::Hello& usual, const iut::Hello& varied) {
   std::vector<std::string> names;
@@ -98,6 +87,16 @@ std::vector<std::string> deny_what_is_missing(const iut::Hello& usual,
   return names;
 }
 
+std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
+    const runner::SuiteParts& parts, runner::WorkerSetup setup, const LawfulSet& set) {
+  setup.lawful.clear();
+  for (const auto lawful : set) setup.lawful.emplace_back(info(lawful).name);
+  auto test_bed = runner::make_test_bed(setup, parts);
+  if (!test_bed) return test_bed;
+  if (const auto alive = (*test_bed)->revive(); !alive) return std::unexpected(alive.error());
+  return test_bed;
+}
+
 std::string name_of(const LawfulSet& set) {
   std::string text;
   for (const auto lawful : set) {
@@ -131,7 +130,9 @@ std::vector<LawfulSet> random_sets(std::size_t count, unsigned seed) {
 std::expected<std::vector<LawfulResult>, std::string> run_lawful(
     const runner::SuiteParts& parts, const LawfulPlan& plan,
     const std::function<void(const LawfulResult&)>& progress) {
-  auto usual = test_bed_with(parts, plan.setup, {});
+  runner::WorkerSetup setup = plan.setup;
+  setup.strict = false;
+  auto usual = test_bed_with(parts, setup, {});
   if (!usual) return std::unexpected(usual.error());
   Baseline baseline;
   for (const Case& one : parts.table)
@@ -139,7 +140,7 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
       baseline[one.id] = parts.execute(one, (*usual)->environment());
   std::vector<LawfulResult> results;
   for (const LawfulSet& set : plan.sets) {
-    auto test_bed = test_bed_with(parts, plan.setup, set);
+    auto test_bed = test_bed_with(parts, setup, set);
     if (!test_bed) return std::unexpected(test_bed.error());
     auto lacking =
         deny_what_is_missing((*usual)->environment().iut.hello(), (*test_bed)->environment());

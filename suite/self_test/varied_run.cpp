@@ -28,19 +28,6 @@ bool fails_at(const CaseOutcome& outcome, std::string_view rule) {
   });
 }
 
-std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
-    const runner::SuiteParts& parts, runner::WorkerSetup setup, const LawfulSet& set,
-    std::string_view deviation) {
-  setup.deviations.clear();
-  if (!deviation.empty()) setup.deviations.emplace_back(deviation);
-  setup.lawful.clear();
-  for (const auto lawful : set) setup.lawful.emplace_back(info(lawful).name);
-  auto test_bed = runner::make_test_bed(setup, parts);
-  if (!test_bed) return test_bed;
-  if (const auto alive = (*test_bed)->revive(); !alive) return std::unexpected(alive.error());
-  return test_bed;
-}
-
 /// Whether a line of the list is about the deviation, by its name or its rule.
 bool is_about(const Hidden& one, const DeviationInfo& deviation) {
   return base::matches_glob(one.deviation, std::string(deviation.name)) ||
@@ -59,9 +46,11 @@ const Hidden* hiding(const VariedPlan& plan, const DeviationInfo& deviation, con
 std::expected<VariedResult, std::string> run(const runner::SuiteParts& parts,
                                              const VariedPlan& plan, const iut::Hello& usual,
                                              const DeviationInfo& deviation, const LawfulSet& set) {
-  auto conforming = test_bed_with(parts, plan.setup, set, {});
+  runner::WorkerSetup setup = plan.setup;
+  auto conforming = test_bed_with(parts, setup, set);
   if (!conforming) return std::unexpected(conforming.error());
-  auto deviant = test_bed_with(parts, plan.setup, set, deviation.name);
+  setup.deviations.emplace_back(deviation.name);
+  auto deviant = test_bed_with(parts, setup, set);
   if (!deviant) return std::unexpected(deviant.error());
   for (auto* test_bed : {conforming->get(), deviant->get()})
     deny_what_is_missing(usual, test_bed->environment());
@@ -122,7 +111,7 @@ std::expected<std::vector<Hidden>, std::vector<std::string>> load_hidden(
 std::expected<std::vector<VariedResult>, std::string> run_varied(
     const runner::SuiteParts& parts, const VariedPlan& plan,
     const std::function<void(const VariedResult&)>& progress) {
-  auto usual = test_bed_with(parts, plan.setup, {}, {});
+  auto usual = test_bed_with(parts, plan.setup, {});
   if (!usual) return std::unexpected(usual.error());
   const iut::Hello hello = (*usual)->environment().iut.hello();
   const auto all = rnic::deviants::deviations();

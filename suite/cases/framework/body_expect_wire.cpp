@@ -14,12 +14,13 @@ namespace suite::cases {
 
 namespace {
 
-/// The judge has seen that the IUT sends no CRC field: where its FPDUs end is not known then.
-bool leaves_crc_field_out(const CaseOutcome& outcome, std::string_view row) {
+/// The judge has seen that the IUT sends no CRC field, or wrong Markers: its FPDUs cannot be read then.
+bool framing_found_wrong(const CaseOutcome& outcome, std::string_view row) {
   return std::ranges::any_of(outcome.expectations, [row](const ExpectationRecord& one) {
     return one.row == row && one.place && one.judgement != Judgement::advisory &&
            (one.rule == "mpa.crc.field-always-included" ||
-            one.rule == "mpa.crc.field-present-when-disabled");
+            one.rule == "mpa.crc.field-present-when-disabled" ||
+            one.rule.starts_with("mpa.markers."));
   });
 }
 
@@ -45,7 +46,7 @@ Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected&
   const bool failed = judgement == Judgement::fail;
   if (failed || environment_.iut.is_gone()) iut.poll();
   const bool unreadable =
-      failed && arrival.as<Malformed>() != nullptr && leaves_crc_field_out(outcome_, row_name());
+      failed && arrival.as<Malformed>() != nullptr && framing_found_wrong(outcome_, row_name());
   record(failed ? rule_broken_by(arrival, rule) : rule, expected.admissible(), arrival.text(),
          arrival.hex(), unreadable ? Judgement::inconclusive : judgement, Direction::from_iut);
   return arrival;
