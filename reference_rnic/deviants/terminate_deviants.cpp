@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference_rnic/deviants/faults.hpp"
 #include "reference_rnic/deviants/stream_tables.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
 #include "reference_rnic/stream/stream.hpp"
@@ -167,10 +168,6 @@ struct LeavesHeadersOut : Decisions {
   }
 };
 
-bool is_protection(wire::TerminateCause cause) {
-  return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_protection;
-}
-
 bool is_operation(wire::TerminateCause cause) {
   return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_operation;
 }
@@ -248,17 +245,20 @@ struct TerminatedReadNotAdvanced : Decisions {
   }
 };
 
+/// Without the last four octets. That of a truncated segment may be shorter than that.
+wire::Bytes cut(wire::Bytes header) {
+  return header.first(header.size() - std::min<std::size_t>(header.size(), 4));
+}
+
 struct TerminateDdpHeaderCut : Decisions {
   void terminate(const Fault&, Terminate& terminate) override {
-    if (terminate.d)
-      terminate.ddp_header = terminate.ddp_header.first(terminate.ddp_header.size() - 4);
+    terminate.ddp_header = cut(terminate.ddp_header);
   }
 };
 
 struct TerminateRdmaHeaderCut : Decisions {
   void terminate(const Fault&, Terminate& terminate) override {
-    if (terminate.r)
-      terminate.rdmap_header = terminate.rdmap_header.first(terminate.rdmap_header.size() - 4);
+    terminate.rdmap_header = cut(terminate.rdmap_header);
   }
 };
 
@@ -361,7 +361,7 @@ constexpr StreamRow rows[] = {
     stream_row<TerminateDdpHeaderAltered>(Deviation::terminate_ddp_header_altered),
     stream_row<TerminatedReadNotAdvanced>(Deviation::terminated_read_not_advanced),
     stream_row<TerminatedReadStagsLost>(Deviation::terminated_read_stags_lost),
-    stream_row<LeavesHeadersOut<is_protection>>(Deviation::protection_terminate_without_headers),
+    stream_row<LeavesHeadersOut<is_read_refusal>>(Deviation::protection_terminate_without_headers),
     stream_row<LeavesHeadersOut<is_operation>>(Deviation::operation_terminate_without_headers),
     stream_row<DdpTerminateWithRequest>(Deviation::ddp_terminate_with_request),
     stream_row<OperationTerminateWithRequest>(Deviation::operation_terminate_with_request),
