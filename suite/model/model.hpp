@@ -29,6 +29,9 @@ class Model {
   /// its LLP has acknowledged all.
   [[nodiscard]] std::optional<Finding> settled(const std::vector<bool>& acknowledged);
 
+  /// By every state: nothing is to be waited for.
+  [[nodiscard]] bool owes_nothing(const std::vector<bool>& acknowledged);
+
   /// One of the states, for whoever draws what comes next.
   [[nodiscard]] const State& a_state() const { return states_.front(); }
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }
