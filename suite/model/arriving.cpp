@@ -65,6 +65,13 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
     return;
   }
   if (std::holds_alternative<SentFin>(sent)) return take_fin(taking);
+  if (receiver.phase == Phase::open_ended) {
+    // What comes may be placed, or not.
+    State state = before;
+    for (Region& region : state.memory.regions)
+      if (region.domain == receiver.terms.domain) region.indeterminate = true;
+    return after.push_back(std::move(state));
+  }
   if (receiver.phase != Phase::running || receiver.is_over()) {
     // RFC 5041 section 7.2: nothing is placed or delivered any more.
     coverage.took(Transition::ignored_after_error);

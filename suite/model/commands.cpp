@@ -48,14 +48,20 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply&) {
   const auto at = stream_of(state, command.endpoint);
   if (!at) return;
   Work work{.command = command, .payload = {}};
-  if (carries_payload(work)) {
+  if (work.is_immediate()) {
+    work.payload.assign(command.immediate.begin(), command.immediate.end());
+  } else if (carries_payload(work)) {
     work.payload = state.gather(command.pieces);
     work.indeterminate = std::ranges::any_of(command.pieces, [&](const iut::Piece& piece) {
       const Region* region = state.memory.find(piece.region);
       return region != nullptr && region->indeterminate;
     });
   }
-  state.streams[*at].work.push_back(std::move(work));
+  // What no ORD lets out may wait for good, be refused, or end the stream as an error of the consumer.
+  Stream& stream = state.streams[*at];
+  if (work.asks() && stream.terms.depths.ord == 0 && stream.phase == Phase::running)
+    stream.phase = Phase::open_ended;
+  stream.work.push_back(std::move(work));
   run_local_work(state, *at);
 }
 
@@ -73,7 +79,7 @@ void apply(State&, const Other&, const iut::Reply&) {}
 
 /// A Read that has not been sent will not be sent: the peer, which has closed, could not answer it.
 bool is_void(const Stream& stream, const Work& work) {
-  return stream.peer_closed && work.is_read() && !work.sent;
+  return stream.peer_closed && work.asks() && !work.sent;
 }
 
 bool is_to_leave(const Stream& stream, const Work& work) {
@@ -107,8 +113,8 @@ bool is_next(const Stream& stream, const Work& work) {
   for (const Work& each : stream.work) {
     if (&each == &work) break;
     if (is_to_leave(stream, each)) return false;
-    // Responses that can no longer arrive are not awaited.
-    const bool is_open = each.is_read() && !each.done && !stream.peer_closed;
+    // Nobody waits for Responses that can come no more.
+    const bool is_open = each.asks() && !each.done && !stream.peer_closed;
     if (work.command.fence && is_open) return false;
   }
   return true;
@@ -118,17 +124,17 @@ bool is_next(const Stream& stream, const Work& work) {
 
 bool may_leave(const Stream& stream, const Work& work) {
   return stream.may_send && is_next(stream, work) &&
-         (!work.is_read() || stream.open_reads() < stream.terms.ord);
+         (!work.asks() || stream.open_like(work) < stream.terms.depths.ord);
 }
 
 bool has_to_leave(const Stream& stream, const Work& work) {
-  // docs/disputes.md D56: a source may hold back everything except Reads until Reads are answered.
-  return may_leave(stream, work) && (work.is_read() || stream.open_reads() == 0);
+  // docs/disputes.md D56: a source may hold everything but Reads back until Reads are answered.
+  const auto reads_due = work.asks() ? stream.terms.depths.ord_due : 1;
+  return may_leave(stream, work) && stream.open_reads() < reads_due;
 }
 
 bool may_be_done(const Stream& stream, const Work& work) {
-  return work.done ||
-         (stream.phase == Phase::broken && !work.is_read() && stream.open_reads() == 0);
+  return work.done || (stream.phase == Phase::broken && !work.asks() && stream.open_reads() == 0);
 }
 
 void run_local_work(State& state, std::size_t index) {

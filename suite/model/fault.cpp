@@ -38,6 +38,48 @@ std::string text_of(const Fault& fault) {
   return text.empty() ? "any registered cause" : text;
 }
 
+std::vector<const Fault*> all_faults() {
+  using namespace fault;  // NOLINT(google-build-using-namespace): the list names all of them
+  return {&bad_crc,
+          &truncated,
+          &tagged_version,
+          &untagged_version,
+          &unknown_queue,
+          &no_buffer,
+          &sequence_number,
+          &offset,
+          &too_long,
+          &tagged_stag,
+          &tagged_association,
+          &tagged_rights,
+          &tagged_start,
+          &tagged_end,
+          &tagged_wrap,
+          &rdmap_version,
+          &opcode,
+          &opcode_on_queue,
+          &opcode_when_tagged,
+          &read_stag,
+          &read_association,
+          &read_rights,
+          &read_start,
+          &read_end,
+          &read_wrap,
+          &too_many_reads,
+          &request_length,
+          &unasked_response,
+          &response_elsewhere,
+          &atomic_protection,
+          &atomic_unaligned,
+          &atomic_operation,
+          &unasked_atomic_response,
+          &immediate_length,
+          &nothing_to_invalidate,
+          &foreign_invalidation,
+          &shared_invalidation,
+          &rightless_invalidation};
+}
+
 namespace fault {
 
 // After a bad CRC the segment may be dropped (RFC 5044 section 8, docs/disputes.md D8).
@@ -58,7 +100,7 @@ const Fault tagged_version{
     {cause::ddp_tagged_invalid_version},
     {"ddp.terminate.tagged-invalid-version", "rdmap.error.ddp-fields-validated"}};
 const Fault untagged_version{
-    "a DDP version that is not 1",
+    "a DDP version of an untagged segment that is not 1",
     {cause::ddp_untagged_invalid_version},
     {"ddp.terminate.untagged-invalid-version", "rdmap.error.ddp-fields-validated"}};
 // A queue that does not exist has no buffer either (D54).
@@ -84,8 +126,9 @@ const Fault too_long{"a segment that ends beyond the buffer",
 
 const Fault tagged_stag{"an STag that is not valid",
                         {cause::ddp_tagged_invalid_stag},
-                        {"ddp.tagged.check-stag-valid", "ddp.terminate.tagged-invalid-stag"}};
-// docs/disputes.md: implementations report the STag of another domain as invalid.
+                        {"ddp.tagged.check-stag-valid", "ddp.terminate.tagged-invalid-stag",
+                         "sec.buffer.revocation-stops-writes"}};
+// docs/disputes.md: implementations call the STag of another domain invalid.
 const Fault tagged_association{
     "an STag of another domain or stream",
     {cause::ddp_tagged_stag_not_associated, cause::ddp_tagged_invalid_stag},
@@ -125,11 +168,11 @@ const Fault opcode_when_tagged{"an opcode that is not of tagged messages",
                                {"rdmap.terminate.code-unexpected-opcode",
                                 "rdmap.error.opcode-validated", "ddp.tagged.rsvdulp-given-to-ulp"}};
 
-const Fault read_stag{
-    "a source STag that is not valid",
-    {cause::rdmap_invalid_stag},
-    {"rdmap.error.read-source-stag-valid", "rdmap.terminate.code-invalid-stag",
-     "rdmap.read.source-stag-validated", "rdmap.terminate.code-protection-unspecified"}};
+const Fault read_stag{"a source STag that is not valid",
+                      {cause::rdmap_invalid_stag},
+                      {"rdmap.error.read-source-stag-valid", "rdmap.terminate.code-invalid-stag",
+                       "rdmap.read.source-stag-validated", "sec.buffer.revocation-stops-reads",
+                       "rdmap.terminate.code-protection-unspecified"}};
 const Fault read_association{"a source STag of another domain or stream",
                              {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
                              {"rdmap.error.read-source-stag-associated",
@@ -163,6 +206,36 @@ const Fault response_elsewhere{
     {},
     {"rdmap.read.response-validated-by-sink", "rdmap.read.invalid-response-surfaced"}};
 
+// ---- RFC 7306, which names the code of one error of Atomics alone ----
+const Fault atomic_protection{
+    "an Atomic on memory that is not open to it",
+    {cause::rdmap_invalid_stag, cause::rdmap_base_or_bounds, cause::rdmap_access_rights,
+     cause::rdmap_stag_not_associated, cause::rdmap_to_wrap, cause::rdmap_protection_unspecified,
+     cause::rdmap_catastrophic_stream, cause::rdmap_operation_unspecified},
+    {"rdmap.atomic.remote-addressing-like-read"}};
+const Fault atomic_unaligned{
+    "an Atomic on an address that is no multiple of eight",
+    {cause::rdmap_catastrophic_stream},
+    {"rdmap.atomic.alignment-terminate-code", "rdmap.atomic.alignment-validated",
+     "rdmap.atomic.request-extra-validation", "rdmap.atomic.fetchadd-unaligned-terminate",
+     "rdmap.atomic.cmpswap-unaligned-terminate", "rdmap.atomic.fetchadd-unaligned-surfaced",
+     "rdmap.atomic.cmpswap-unaligned-surfaced", "rdmap.atomic.fetchadd-unaligned-memory-unchanged",
+     "rdmap.atomic.cmpswap-unaligned-memory-unchanged",
+     "rdmap.atomic.cmpswap-unaligned-not-performed"}};
+const Fault atomic_operation{"an AOpCode that is not defined",
+                             {cause::rdmap_unexpected_opcode, cause::rdmap_operation_unspecified,
+                              cause::rdmap_catastrophic_stream},
+                             {"rdmap.atomic.unsupported-aopcode-surfaced"}};
+const Fault unasked_atomic_response{
+    "an Atomic Response that belongs to no Request",
+    {},
+    {"rdmap.atomic.invalid-response-surfaced", "rdmap.atomic.response-matched-by-msn"}};
+const Fault immediate_length{
+    "Immediate Data that are not eight octets",
+    {},
+    {"rdmap.immediate.length-checked", "rdmap.immediate.error-passed-up-and-terminated",
+     "rdmap.immediate.incoming-error-terminate"}};
+
 // RFC 5040 section 5.3; of either type (docs/disputes.md D1).
 const Fault nothing_to_invalidate{
     "an Invalidate STag that does not exist",
@@ -176,6 +249,12 @@ const Fault foreign_invalidation{
     {"rdmap.invalidate.association-verified", "rdmap.error.invalidate-stag-associated",
      "rdmap.invalidate.terminate-if-not-associated",
      "rdmap.terminate.code-cannot-invalidate-protection"}};
+// The STag was never opened to the peer; no text says whether it may take it away.
+const Fault rightless_invalidation{
+    "an Invalidate STag that gives the peer no right",
+    {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
+     cause::rdmap_access_rights},
+    {"rdmap.invalidate.terminate-if-not-associated"}};
 const Fault shared_invalidation{"an Invalidate STag that several streams share",
                                 {},
                                 {"rdmap.security.shared-stag-not-invalidated"}};

@@ -47,6 +47,9 @@ class Faults {
 /// `1/1/0x00 or 0/1/0x02`
 [[nodiscard]] std::string text_of(const Fault& fault);
 
+/// Each of them, for reports.
+[[nodiscard]] std::vector<const Fault*> all_faults();
+
 namespace fault {
 
 // ---- MPA (RFC 5044 section 8) ----
@@ -62,7 +65,10 @@ extern const Fault tagged_stag, tagged_association, tagged_rights, tagged_start,
 extern const Fault rdmap_version, opcode, opcode_on_queue, opcode_when_tagged;
 extern const Fault read_stag, read_association, read_rights, read_start, read_end, read_wrap;
 extern const Fault too_many_reads, request_length, unasked_response, response_elsewhere;
-extern const Fault nothing_to_invalidate, foreign_invalidation, shared_invalidation;
+extern const Fault atomic_protection, atomic_unaligned, atomic_operation, unasked_atomic_response;
+extern const Fault immediate_length;
+extern const Fault nothing_to_invalidate, foreign_invalidation, shared_invalidation,
+    rightless_invalidation;
 
 }  // namespace fault
 

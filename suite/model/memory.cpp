@@ -34,14 +34,16 @@ Region* Memory::of_stag(std::uint32_t stag) {
 
 void Memory::check(std::uint32_t stag, std::uint64_t offset, std::uint64_t length, Use use,
                    const Accessor& by, Faults& faults) {
-  const bool read = use == Use::read;
+  const bool read = use != Use::write;
   if (offset + length < offset) faults.add(read ? fault::read_wrap : fault::tagged_wrap);
   const Region* region = of_stag(stag);
   if (region == nullptr) return faults.add(read ? fault::read_stag : fault::tagged_stag);
   if (region->domain != by.domain)
     faults.add(read ? fault::read_association : fault::tagged_association);
-  if (read ? !region->access.remote_read : !region->access.remote_write)
-    faults.add(read ? fault::read_rights : fault::tagged_rights);
+  const bool granted = use == Use::atomic ? region->access.remote_atomic
+                       : read             ? region->access.remote_read
+                                          : region->access.remote_write;
+  if (!granted) faults.add(read ? fault::read_rights : fault::tagged_rights);
   if (offset < region->base) return faults.add(read ? fault::read_start : fault::tagged_start);
   const std::uint64_t into = offset - region->base;
   if (into > region->length() || length > region->length() - into)

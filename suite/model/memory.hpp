@@ -55,10 +55,13 @@ struct Accessor {
   std::size_t stream = 0;
   iut::Handle domain = 0;
 };
-enum class Use : std::uint8_t { write, read };
+enum class Use : std::uint8_t { write, read, atomic };
+/// Of words that Atomics work on (RFC 7306 sections 5.1.1 and 5.1.2); found out by their results.
+enum class ByteOrder : std::uint8_t { unknown, little, big };
 
 struct Memory {
   std::vector<Region> regions;
+  ByteOrder byte_order = ByteOrder::unknown;
 
   [[nodiscard]] Region* find(iut::Handle handle);
   [[nodiscard]] const Region* find(iut::Handle handle) const;

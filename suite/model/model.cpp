@@ -58,7 +58,9 @@ void Model::add_stream(const StreamTerms& terms) {
   for (State& state : states_) {
     Stream stream;
     stream.terms = terms;
-    stream.may_send = !terms.responder;
+    stream.may_send = !terms.responder || terms.rtr.has_value();
+    if (terms.rtr && !wire::is_tagged(*terms.rtr))
+      ++stream.next_msn[static_cast<std::size_t>(wire::queue_of(*terms.rtr))];
     state.streams.push_back(std::move(stream));
   }
   sent_.emplace_back();
@@ -164,6 +166,9 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
   };
   if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
     return about(done->endpoint, *done);
+  // It was told of the connection before.
+  if (std::holds_alternative<iut::EstablishedEvent>(event))
+    return Finding{{"mpa.startup.initiator-validates-reply"}, "one word of the connection", text};
   if (const auto* ended = std::get_if<iut::DisconnectedEvent>(&event))
     return about(ended->endpoint, *ended);
   if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
@@ -176,11 +181,23 @@ std::optional<Finding> Model::saw_memory(iut::Handle region, const Octets& octet
                 "other octets in it");
 }
 
+bool Model::owes_nothing(const std::vector<bool>& acknowledged) {
+  take_inputs();
+  return std::ranges::all_of(states_, [&](const State& state) {
+    for (std::size_t i = 0; i < state.streams.size(); ++i)
+      if (!model::owes_nothing(state, i, acknowledged[i])) return false;
+    return true;
+  });
+}
+
 std::optional<Finding> Model::settled(const std::vector<bool>& acknowledged) {
   return filter(
-      [&](State& state, const Watch&) -> Explained {
+      [&](State& state, const Watch& watch) -> Explained {
         for (std::size_t i = 0; i < state.streams.size(); ++i)
-          if (auto owes = owes_nothing(state, i, acknowledged[i]); !owes) return owes;
+          if (auto owes = model::owes_nothing(state, i, acknowledged[i]); !owes) return owes;
+        for (const Stream& stream : state.streams)
+          if (stream.phase == Phase::holding)
+            watch.coverage.reacted(stream.fault.what, Reaction::left_out);
         return {};
       },
       "nothing like that");

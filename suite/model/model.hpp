@@ -29,7 +29,10 @@ class Model {
   /// whether its LLP has acknowledged everything.
   [[nodiscard]] std::optional<Finding> settled(const std::vector<bool>& acknowledged);
 
-  /// One of the states, for drawing the next steps.
+  /// By every state: nothing is to be waited for.
+  [[nodiscard]] bool owes_nothing(const std::vector<bool>& acknowledged);
+
+  /// One of the states, for whoever draws what comes next.
   [[nodiscard]] const State& a_state() const { return states_.front(); }
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }
   /// Observations that were lawful but are worth reporting.

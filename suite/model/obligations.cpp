@@ -26,25 +26,30 @@ std::vector<RuleId> with_oddities(const Stream& stream, std::initializer_list<Ru
 Explained owes_no_answer(const Stream& stream) {
   if (!stream.responses.empty() && stream.may_send)
     return owed(
-        with_oddities(stream,
-                      {"rdmap.read.valid-request-answered", "rdmap.read.request-processed-by-rdmap",
-                       "rdmap.resources.read-queue-holds-ird"}),
+        with_oddities(
+            stream,
+            {stream.responses.front().atomic ? RuleId("rdmap.atomic.valid-request-answered")
+                                             : RuleId("rdmap.read.valid-request-answered"),
+             "rdmap.atomic.request-queue-depth", "rdmap.read.valid-request-answered",
+             "rdmap.read.request-processed-by-rdmap", "rdmap.resources.read-queue-holds-ird"}),
         fmt::format("a Read Response of {} octets", stream.responses.front().octets.size()));
   if (!stream.receives.empty() && stream.receives.front().filled)
-    return owed(with_oddities(stream, {"ddp.delivery.complete-message-delivered",
-                                       "rdmap.send.delivered-in-order",
-                                       "rdmap.order.sends-delivered-in-order"}),
-                fmt::format("the completion of receive {} with {} octets",
-                            stream.receives.front().work, stream.receives.front().length));
+    return owed(
+        with_oddities(
+            stream, {"ddp.delivery.complete-message-delivered", "rdmap.send.delivered-in-order",
+                     "rdmap.immediate.causes-completion", "rdmap.immediate.consumes-one-buffer",
+                     "mpa.receive.gap-closing-indicated", "rdmap.order.sends-delivered-in-order"}),
+        fmt::format("the completion of receive {} with {} octets", stream.receives.front().work,
+                    stream.receives.front().length));
   return {};
 }
 
 Explained owes_no_work(const Stream& stream) {
   const Work* next = next_to_leave(stream);
   if (next != nullptr && has_to_leave(stream, *next)) {
-    if (next->is_read() && stream.open_reads() > 0)
+    if (next->asks() && stream.open_reads() > 0)
       return owed({"rdmap.resources.outbound-reads-provided"},
-                  fmt::format("{} Reads at a time", stream.terms.ord));
+                  fmt::format("{} Reads at a time", stream.terms.depths.ord));
     return owed({"rdmap.order.messages-in-submission-order", "rdmap.write.in-submission-order",
                  "rdmap.send.in-submission-order"},
                 fmt::format("work {} ({})", next->command.work, next->command.operation));
@@ -53,8 +58,9 @@ Explained owes_no_work(const Stream& stream) {
       stream.work, [](const Work& work) { return !work.done || work.command.signaled; });
   if (due != stream.work.end() && due->done)
     return owed(
-        {due->is_read() ? RuleId("rdmap.read.response-delivered-to-ulp")
-                        : RuleId("rdmap.order.completion-after-ddp"),
+        {due->is_read()     ? RuleId("rdmap.read.response-delivered-to-ulp")
+         : due->is_atomic() ? RuleId("rdmap.atomic.response-delivered-to-ulp")
+                            : RuleId("rdmap.order.completion-after-ddp"),
          "rdmap.order.response-suffices-to-complete"},
         fmt::format("the completion of work {} ({})", due->command.work, due->command.operation));
   return {};
@@ -103,7 +109,8 @@ Explained owes_no_word(const Stream& stream) {
   if (!stream.disconnected)
     return owed({stream.iut_reset ? RuleId("mpa.terminate.tcp-loss-detected")
                                   : RuleId("mpa.close.graceful-close-indicated"),
-                 "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated"},
+                 "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated",
+                 "mpa.terminate.tcp-loss-detected", "rdmap.terminate.teardown-at-once"},
                 "the end of the connection reported");
   // Unsignaled work that succeeds is not reported.
   const auto unreported = std::ranges::find_if(stream.work, [&](const Work& work) {

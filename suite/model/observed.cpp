@@ -21,6 +21,7 @@ std::unexpected<Contradiction> contradiction(std::vector<RuleId> rules, std::str
 void advise_of_silence(Stream& stream, const Watch& watch) {
   if (stream.phase != Phase::refusing || stream.terminate_seen || !stream.may_send) return;
   watch.coverage.took(Transition::closed_without_report);
+  watch.coverage.reacted(stream.fault.what, Reaction::closed);
   std::vector<RuleId> rules{"rdmap.terminate.sent-on-rdmap-error",
                             "rdmap.error.incoming-message-terminate",
                             "rdmap.error.read-request-terminate", "ddp.close.waits-for-ulp"};
@@ -36,6 +37,11 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
   if (!may_close(stream)) {
     std::vector<RuleId> rules = stream.taken_by;
     rules.insert(rules.end(), {"ddp.close.not-by-ddp-alone"});
+    // Before the first FPDU no Terminate can say what is held against it (RFC 5044 section 7.1.2).
+    if (!stream.may_send)
+      rules.insert(rules.end(),
+                   {"mpa.dual-stack.recovers-during-switch", "mpa.crc.recomputed-on-receive",
+                    "ddp.llp.boundaries-preserved", "mpa.receive.works-without-alignment"});
     return contradiction(std::move(rules), "the connection stays");
   }
   const bool orderly = stream.phase == Phase::running;
@@ -71,8 +77,9 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
           {"ddp.delivery.only-with-last-flag", "ddp.header.l-zero-is-intermediate",
            "rdmap.order.sends-delivered-after-ddp", "ddp.header.t-one-means-tagged",
            "ddp.untagged.qn-selects-queue", "rdmap.read.request-not-delivered",
-           "rdmap.terminate.consumes-one-buffer", "ddp.close.outstanding-requests-fail",
-           "ddp.delivery.at-most-once"},
+           "mpa.enhanced.startup-gives-no-completion", "rdmap.atomic.request-not-delivered",
+           "rdmap.atomic.response-consumes-untagged-buffer", "rdmap.terminate.consumes-one-buffer",
+           "ddp.close.outstanding-requests-fail", "ddp.delivery.at-most-once"},
           "no success: no message has filled it");
     if (stream.goes_on())
       return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream continues");
@@ -83,7 +90,14 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
   if (!success)
     return contradiction(
         {"rdmap.send.result-passed-to-ulp", "ddp.delivery.complete-message-delivered"}, "success");
-  if (event.length != found->length)
+  if (found->immediate && event.immediate != found->immediate)
+    return contradiction(
+        {"rdmap.immediate.data-passed-to-ulp", "rdmap.immediate.delivered-in-order"},
+        "the Immediate Data as they were sent");
+  if (!found->immediate && event.immediate)
+    return contradiction({"rdmap.immediate.delivered-in-order", "rdmap.send.delivered-in-order"},
+                         "a message without Immediate Data");
+  if (!found->immediate && event.length != found->length)
     return contradiction({"rdmap.send.size-reported", "ddp.delivery.message-length-given",
                           "mpa.crc.invisible-to-ulp", "ddp.llp.segment-length-given"},
                          fmt::format("{} octets", found->length));
@@ -112,6 +126,10 @@ void pass_over_unsignaled(Stream& stream, iut::WorkId reported) {
 
 Explained explain_success(Stream& stream, const Work& work) {
   if (work.done) return {};
+  if (work.is_atomic())
+    return contradiction(
+        {"rdmap.atomic.completes-after-response", "rdmap.terminate.outstanding-completed-in-error"},
+        "no success: its Response has not come");
   if (work.is_read())
     return contradiction({"rdmap.order.read-completes-after-response",
                           "rdmap.order.read-responses-delivered-after-ddp",
@@ -131,12 +149,18 @@ Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, c
   const auto found = std::ranges::find_if(
       stream.work, [&](const Work& each) { return each.command.work == event.work; });
   if (found == stream.work.end())
-    return contradiction({"rdmap.order.completion-after-ddp"}, "one completion for each work");
+    return contradiction(
+        {"rdmap.order.completion-after-ddp", "mpa.enhanced.startup-gives-no-completion"},
+        "one completion for each work");
   if (found != stream.work.begin())
-    return contradiction({"rdmap.order.completed-in-submission-order"},
-                         fmt::format("work {} first", stream.work.front().command.work));
+    return contradiction(
+        {"rdmap.order.completed-in-submission-order", "rdmap.order.completion-after-ddp",
+         "rdmap.send.in-submission-order", "rdmap.read.requests-in-submission-order"},
+        fmt::format("work {} first", stream.work.front().command.work));
   if (event.operation != found->command.operation)
-    return contradiction({"rdmap.read.response-delivered-to-ulp"}, found->command.operation);
+    return contradiction(
+        {"rdmap.read.response-delivered-to-ulp", "rdmap.atomic.response-delivered-to-ulp"},
+        found->command.operation);
   if (event.status == "success") {
     if (const auto explained = explain_success(stream, *found); !explained) return explained;
     watch.coverage.took(Transition::work_completed);
@@ -201,6 +225,16 @@ Explained explain(const State& state, iut::Handle handle, const Octets& octets) 
   if (region == nullptr || region->indeterminate || octets == region->contents.octets()) return {};
   const auto [seen, known] = std::ranges::mismatch(octets, region->contents.octets());
   std::vector<RuleId> rules{"ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"};
+  if (state.memory.byte_order != ByteOrder::unknown)
+    rules.insert(
+        rules.end(),
+        {"rdmap.atomic.fetchadd-masked-result", "rdmap.atomic.fetchadd-zero-mask",
+         "rdmap.atomic.fetchadd-target-endian", "rdmap.atomic.fetchadd-implemented",
+         "rdmap.atomic.fetchadd-fields-big-endian", "rdmap.atomic.cmpswap-masked-swap",
+         "rdmap.atomic.cmpswap-masked-compare", "rdmap.atomic.cmpswap-target-endian",
+         "rdmap.atomic.cmpswap-fields-big-endian", "rdmap.atomic.cmpswap-mismatch-unchanged",
+         "rdmap.atomic.cmpswap-match-swapped", "rdmap.atomic.no-overlapping-execution",
+         "rdmap.atomic.sees-earlier-write", "rdmap.atomic.response-delivered-to-ulp"});
   for (const Stream& stream : state.streams) {
     if (stream.phase != Phase::refusing) continue;
     rules.insert(rules.end(), stream.fault.rules.begin(), stream.fault.rules.end());

@@ -23,6 +23,9 @@ Opcode opcode_of(const Work& work) {
   if (work.is(iut::operation::send_solicited)) return Opcode::send_solicited;
   if (work.is(iut::operation::send_invalidate)) return Opcode::send_invalidate;
   if (work.is(iut::operation::send_solicited_invalidate)) return Opcode::send_solicited_invalidate;
+  if (work.is(iut::operation::immediate)) return Opcode::immediate;
+  if (work.is(iut::operation::immediate_solicited)) return Opcode::immediate_solicited;
+  if (work.is_atomic()) return Opcode::atomic_request;
   return work.is_read() ? Opcode::read_request : Opcode::rdma_write;
 }
 
@@ -44,7 +47,9 @@ Explained compare_send(const SeenMessage& seen, const Work& work) {
         wire::carries_invalidate(seen.opcode) != wire::carries_invalidate(wanted);
     if (invalidate_differs)
       return contradiction({"rdmap.invalidate.references-stag"}, text_of(work));
-    return contradiction({"rdmap.header.opcode-values"}, text_of(work));
+    return contradiction({"rdmap.header.opcode-values", "rdmap.immediate.opcode-values",
+                          "rdmap.immediate.in-submission-order"},
+                         text_of(work));
   }
   if (wire::carries_invalidate(wanted) && seen.ulp_word != work.command.invalidate_stag)
     return contradiction(
@@ -86,8 +91,46 @@ Explained compare_request(const SeenMessage& seen, Work& work) {
   return {};
 }
 
-/// The octets that a message concerns: for a Read Request those that it requests.
+/// RFC 7306 section 5.2.1 for the fields that a kind does not use.
+Explained compare_atomic(const SeenMessage& seen, Work& work) {
+  if (seen.payload.size() != sizeof(wire::AtomicRequestHeader))
+    return contradiction(
+        {"rdmap.atomic.request-header-format", "rdmap.atomic.request-header-52-octets"},
+        "an RDMA header of 52 octets");
+  const auto header = wire::Reader(seen.payload).read<wire::AtomicRequestHeader>();
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  const iut::PostWork& command = work.command;
+  const bool adds = work.is(iut::operation::fetch_add);
+  if (header.remote_stag.value() != command.remote_stag ||
+      header.remote_offset.value() != command.remote_offset)
+    return contradiction({"rdmap.atomic.requests-in-submission-order",
+                          "rdmap.atomic.remote-to-arbitrary", "rdmap.atomic.request-header-format"},
+                         fmt::format("{:#010x}+{:#x}", command.remote_stag, command.remote_offset));
+  const auto operation =
+      adds ? wire::AtomicOperation::fetch_add : wire::AtomicOperation::compare_swap;
+  if (header.operation.value() != static_cast<std::uint32_t>(operation))
+    return contradiction({"rdmap.atomic.request-reserved-zero", "rdmap.atomic.aopcode-values",
+                          "rdmap.atomic.requests-in-submission-order"},
+                         text_of(work));
+  const bool same_masks =
+      header.add_or_swap_mask.value() == command.add_or_swap_mask.value_or(adds ? 0 : all) &&
+      header.compare_mask.value() == (adds ? all : command.compare_mask.value_or(all));
+  if (!same_masks || header.add_or_swap_data.value() != command.add_or_swap ||
+      header.compare_data.value() != (adds ? 0 : command.compare))
+    return contradiction(
+        {"rdmap.atomic.request-header-format", "rdmap.atomic.fetchadd-compare-data-zero",
+         "rdmap.atomic.fetchadd-compare-mask-ones", "rdmap.atomic.fetchadd-fields-big-endian",
+         "rdmap.atomic.cmpswap-fields-big-endian", "rdmap.atomic.swap-mask-all-ones",
+         "rdmap.atomic.requests-in-submission-order"},
+        "the operands of " + text_of(work));
+  work.request_id = header.request_id.value();
+  return {};
+}
+
+/// The octets that a message is about: of a Read Request those that it asks for.
 std::uint64_t length_of(const SeenMessage& seen) {
+  if (seen.opcode == Opcode::atomic_request) return sizeof(std::uint64_t);
+  if (seen.opcode == Opcode::immediate || seen.opcode == Opcode::immediate_solicited) return 0;
   if (seen.opcode != Opcode::read_request) return seen.payload.size();
   return wire::Reader(seen.payload).read<wire::ReadRequestHeader>().length.value();
 }
@@ -105,9 +148,10 @@ bool is_later_work(const Stream& stream, const SeenMessage& seen, const Work& ne
 /// sent before that was known, or not at all.
 Work* work_of(Stream& stream, const SeenMessage& seen) {
   Work* next = next_to_leave(stream);
-  if (!stream.peer_closed || seen.opcode != Opcode::read_request) return next;
-  const auto read = std::ranges::find_if(
-      stream.work, [](const Work& each) { return each.is_read() && !each.sent; });
+  const bool asks = seen.opcode == Opcode::read_request || seen.opcode == Opcode::atomic_request;
+  if (!stream.peer_closed || !asks) return next;
+  const auto read =
+      std::ranges::find_if(stream.work, [](const Work& each) { return each.asks() && !each.sent; });
   return read == stream.work.end() ? next : &*read;
 }
 
@@ -116,7 +160,11 @@ std::vector<RuleId> rules_of_order(Opcode opcode) {
     return {"rdmap.write.in-submission-order", "rdmap.order.messages-in-submission-order"};
   if (opcode == Opcode::read_request)
     return {"rdmap.read.requests-in-submission-order", "rdmap.order.messages-in-submission-order"};
-  return {"rdmap.order.messages-in-submission-order", "rdmap.send.in-submission-order"};
+  if (opcode == Opcode::atomic_request)
+    return {"rdmap.atomic.requests-in-submission-order",
+            "rdmap.order.messages-in-submission-order"};
+  return {"rdmap.order.messages-in-submission-order", "rdmap.send.in-submission-order",
+          "rdmap.immediate.in-submission-order"};
 }
 
 bool is_of_kind(Opcode seen, Opcode wanted) {
@@ -134,7 +182,7 @@ Contradiction too_early(const Stream& stream, const Work& work) {
     return {{"rdmap.order.read-completes-after-response"},
             "no fenced work before the Reads ahead of it are answered"};
   return {{"rdmap.resources.outbound-limit-kept"},
-          fmt::format("at most {} Reads at a time", stream.terms.ord)};
+          fmt::format("at most {} Reads at a time", stream.terms.depths.ord)};
 }
 
 Explained explain_work(State& state, std::size_t index, const SeenMessage& seen,
@@ -153,24 +201,79 @@ Explained explain_work(State& state, std::size_t index, const SeenMessage& seen,
   Explained compared;
   if (next->is_read())
     compared = compare_request(seen, *next);
+  else if (next->is_atomic())
+    compared = compare_atomic(seen, *next);
   else if (next->is(iut::operation::write))
     compared = compare_write(seen, *next);
   else
     compared = compare_send(seen, *next);
   if (!compared) return compared;
-  if (!next->is_read() && !seen.cut_off && !is_payload_of(seen, *next))
-    return contradiction({"ddp.segmentation.all-data-sent"}, "the octets of " + text_of(*next));
+  if (!next->asks() && !seen.cut_off && !is_payload_of(seen, *next))
+    return contradiction(next->is_immediate()
+                             ? std::vector<RuleId>{"rdmap.immediate.header-format",
+                                                   "rdmap.immediate.eight-octets-sent",
+                                                   "rdmap.immediate.in-submission-order"}
+                             : std::vector<RuleId>{"ddp.segmentation.all-data-sent"},
+                         "the octets of " + text_of(*next));
   if (seen.cut_off) return {};
   next->sent = true;
-  next->done = !next->is_read();
-  watch.coverage.took(next->is_read() ? Transition::request_sent : Transition::message_sent);
+  next->done = !next->asks();
+  watch.coverage.took(next->is_read()     ? Transition::request_sent
+                      : next->is_atomic() ? Transition::atomic_request_sent
+                                          : Transition::message_sent);
   run_local_work(state, index);
   return {};
 }
 
 std::string text_of(const Response& response) {
+  if (response.atomic)
+    return fmt::format("an Atomic Response to Request {:#x} with {:#018x}",
+                       response.atomic->request_id, response.atomic->original);
   return fmt::format("a Read Response of {} octets to {:#010x}+{:#x}", response.octets.size(),
                      response.sink_stag, response.sink_offset);
+}
+
+/// RFC 7306 section 5.2.2.
+Explained explain_atomic_response(Stream& stream, const SeenMessage& seen, const Watch& watch) {
+  if (stream.responses.empty())
+    return contradiction({"rdmap.atomic.response-opposite-direction"}, "no Response: none is due");
+  const Response& due = stream.responses.front();
+  if (!due.atomic)
+    return contradiction(
+        {"rdmap.atomic.response-after-read-response", "rdmap.atomic.responses-in-request-order"},
+        text_of(due));
+  if (seen.payload.size() != sizeof(wire::AtomicResponseHeader))
+    return contradiction(
+        {"rdmap.atomic.response-header-format", "rdmap.atomic.response-header-12-octets"},
+        text_of(due));
+  const auto header = wire::Reader(seen.payload).read<wire::AtomicResponseHeader>();
+  const auto is_for = [&](const Response& each) {
+    return each.atomic && each.atomic->request_id == header.original_request_id.value();
+  };
+  if (!is_for(due) && std::ranges::any_of(stream.responses, is_for))
+    return contradiction(
+        {"rdmap.atomic.responses-in-request-order", "rdmap.atomic.responses-in-delivery-order",
+         "rdmap.atomic.requests-processed-in-order"},
+        text_of(due));
+  if (!is_for(due))
+    return contradiction(
+        {"rdmap.atomic.response-identifier-original", "rdmap.atomic.request-identifier-reflected"},
+        text_of(due));
+  if (!due.indeterminate && header.original_data.value() != due.atomic->original)
+    return contradiction(
+        {"rdmap.atomic.response-original-value", "rdmap.atomic.fetchadd-returns-original",
+         "rdmap.atomic.cmpswap-returns-original", "rdmap.atomic.cmpswap-fields-big-endian",
+         "rdmap.atomic.fetchadd-fields-big-endian", "rdmap.atomic.no-overlapping-execution",
+         "rdmap.atomic.sees-earlier-write", "rdmap.atomic.second-waits-for-first",
+         "rdmap.atomic.fetchadd-masked-result", "rdmap.atomic.fetchadd-zero-mask",
+         "rdmap.atomic.fetchadd-implemented", "rdmap.atomic.fetchadd-target-endian",
+         "rdmap.atomic.cmpswap-target-endian", "rdmap.atomic.cmpswap-masked-swap",
+         "rdmap.atomic.cmpswap-masked-compare", "rdmap.atomic.cmpswap-mismatch-unchanged",
+         "rdmap.atomic.cmpswap-match-swapped"},
+        text_of(due));
+  stream.responses.pop_front();
+  watch.coverage.took(Transition::atomic_response_sent);
+  return {};
 }
 
 /// RFC 5040 section 5.2: Responses in the order of their Requests.
@@ -178,6 +281,10 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
   if (stream.responses.empty())
     return contradiction({"rdmap.read.one-request-one-response"}, "no Read Response: none is due");
   const Response& due = stream.responses.front();
+  if (due.atomic)
+    return contradiction({"rdmap.atomic.read-response-after-atomic-response",
+                          "rdmap.read.responses-in-request-order"},
+                         text_of(due));
   const auto is_for = [&](const Response& each) {
     return each.sink_stag == seen.stag && each.sink_offset == seen.offset;
   };
@@ -205,6 +312,44 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
   return {};
 }
 
+/// What has to be taken and was not, by the error that the IUT reports where there is none.
+std::vector<RuleId> rules_of_refusal(const Stream& stream, const wire::TerminateCause& reported) {
+  namespace cause = wire::cause;
+  if (reported == cause::mpa_crc && !stream.terms.crc)
+    return {"mpa.crc.field-unchecked-when-disabled", "mpa.crc.checking-off-when-both-decline"};
+  if (reported == cause::mpa_crc)
+    return {"mpa.crc.recomputed-on-receive", "ddp.llp.boundaries-preserved",
+            "mpa.receive.works-without-alignment", "mpa.dual-stack.recovers-during-switch"};
+  if (reported == cause::ddp_untagged_no_buffer)
+    return {"rdmap.resources.read-queue-holds-ird",
+            "sec.reads.queue-not-shared",
+            "mpa.enhanced.initiator-ird-at-least-responder-ord",
+            "mpa.enhanced.responder-ird-is-actual",
+            "mpa.enhanced.initiator-ird-is-capacity",
+            "rdmap.atomic.request-queue-depth",
+            "rdmap.atomic.response-queue-depth",
+            "rdmap.atomic.request-not-delivered",
+            "rdmap.atomic.response-consumes-untagged-buffer",
+            "rdmap.read.request-processed-by-rdmap",
+            "ddp.untagged.qn-selects-queue"};
+  if (reported == cause::ddp_untagged_msn_out_of_range)
+    return {"ddp.untagged.msn-increments-per-message", "ddp.llp.no-duplicate-segments",
+            "mpa.receive.reordered-segments-delivered-in-order"};
+  if (reported == cause::rdmap_unexpected_opcode)
+    return {"rdmap.order.read-response-after-later-messages",
+            "rdmap.immediate.may-pass-read-response", "rdmap.order.read-completes-after-response"};
+  if (reported == cause::rdmap_operation_unspecified)
+    return {"ddp.llp.boundaries-preserved", "rdmap.atomic.request-not-early",
+            "ddp.delivery.only-with-last-flag"};
+  if (reported == cause::ddp_tagged_invalid_stag || reported == cause::rdmap_access_rights ||
+      reported == cause::ddp_tagged_stag_not_associated)
+    return {"rdmap.security.access-rights-mechanism", "ddp.security.pd-association-supported",
+            "sec.buffer.read-write-stag-optional"};
+  if (reported == cause::ddp_tagged_base_or_bounds)
+    return {"rdmap.security.buffer-association-mechanism", "rdmap.read.request-header-format"};
+  return {};
+}
+
 /// RFC 5040 section 5.4 and 7.1.
 Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch& watch) {
   if (stream.phase == Phase::broken || stream.phase == Phase::terminated || stream.closing) {
@@ -214,6 +359,10 @@ Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch
   }
   if (stream.phase != Phase::refusing) {
     std::vector<RuleId> rules = stream.taken_by;
+    if (seen.cause) {
+      const auto refusal = rules_of_refusal(stream, *seen.cause);
+      rules.insert(rules.end(), refusal.begin(), refusal.end());
+    }
     rules.insert(rules.end(), {"rdmap.terminate.sent-on-rdmap-error"});
     return contradiction(std::move(rules), "no Terminate: there is no error");
   }
@@ -230,6 +379,7 @@ Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch
   }
   stream.terminate_seen = true;
   watch.coverage.took(Transition::error_reported);
+  watch.coverage.reacted(stream.fault.what, Reaction::reported);
   return {};
 }
 
@@ -244,6 +394,7 @@ Explained explain_message(State& state, std::size_t index, const SeenMessage& se
     return contradiction({"ddp.segmentation.all-data-sent"}, "all segments of the message");
   if (seen.opcode == Opcode::terminate) return explain_terminate(stream, seen, watch);
   if (seen.opcode == Opcode::read_response) return explain_response(stream, seen, watch);
+  if (seen.opcode == Opcode::atomic_response) return explain_atomic_response(stream, seen, watch);
   return explain_work(state, index, seen, watch);
 }
 

@@ -31,13 +31,13 @@ Receive* Stream::free_receive() {
 
 Work* Stream::open_read() {
   const auto found = std::ranges::find_if(
-      work, [](const Work& each) { return each.is_read() && each.sent && !each.done; });
+      work, [](const Work& each) { return each.asks() && each.sent && !each.done; });
   return found == work.end() ? nullptr : &*found;
 }
 
 std::size_t Stream::open_reads() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      work, [](const Work& each) { return each.is_read() && each.sent && !each.done; }));
+      work, [](const Work& each) { return each.asks() && each.sent && !each.done; }));
 }
 
 bool Stream::operator==(const Stream& other) const {
@@ -48,6 +48,12 @@ bool Stream::operator==(const Stream& other) const {
                     stream.disconnected, stream.error_reported);
   };
   return all(*this) == all(other) && held.size() == other.held.size();
+}
+
+std::size_t Stream::open_like(const Work& one) const {
+  return static_cast<std::size_t>(std::ranges::count_if(work, [&](const Work& each) {
+    return each.asks() && each.is_atomic() == one.is_atomic() && each.sent && !each.done;
+  }));
 }
 
 void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets) {
@@ -72,7 +78,21 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   for (Stream& stream : streams) {
     for (Work& work : stream.work)
       if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;
-    for (Response& response : stream.responses) response.indeterminate = true;
+    for (Response& response : stream.responses) {
+      response.indeterminate = true;
+      // It may still have to be carried out (RFC 7306 section 5.4).
+      if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
+    }
+  }
+}
+
+void State::store(Region& region, std::uint64_t offset, base::Bytes octets) {
+  region.contents.write(offset, octets);
+  for (Stream& stream : streams) {
+    for (Work& work : stream.work)
+      if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;
+    for (Response& response : stream.responses)
+      if (!response.atomic) response.indeterminate = true;
   }
 }
 

@@ -8,14 +8,16 @@
 #include <vector>
 
 #include "suite/model/memory.hpp"
+#include "suite/model/startup.hpp"
 
 namespace suite::model {
 
 /// What startup has negotiated for a stream.
 struct StreamTerms {
   iut::Handle endpoint = 0, domain = 0;
-  /// Reads that the IUT serves, and issues, at the same time.
-  std::uint32_t ird = 0, ord = 0;
+  Depths depths;
+  /// The RTR indication of the peer, which has used an MSN and is not its consumer's business.
+  std::optional<wire::Opcode> rtr{};
   /// CRCs are in use: either side asked for them (RFC 5044 section 7.1).
   bool crc = true;
   /// A Responder sends nothing before the first FPDU has arrived (RFC 5044 section 7.1.2).
@@ -31,11 +33,14 @@ struct Receive {
   std::uint32_t length = 0;
   std::optional<std::uint32_t> invalidated;
   bool solicited = false;
+  /// Of Immediate Data, which do not go to its memory (RFC 7306 section 6.1).
+  std::optional<iut::ImmediateData> immediate{};
 
   [[nodiscard]] std::uint64_t capacity() const;
   bool operator==(const Receive& other) const {
     return work == other.work && filled == other.filled && length == other.length &&
-           invalidated == other.invalidated && solicited == other.solicited;
+           invalidated == other.invalidated && solicited == other.solicited &&
+           immediate == other.immediate;
   }
 };
 
@@ -54,9 +59,19 @@ struct Work {
   std::uint64_t received = 0;
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
+  /// Of an Atomic: as its Request has it.
+  std::uint32_t request_id = 0;
 
   [[nodiscard]] bool is(const char* operation) const { return command.operation == operation; }
   [[nodiscard]] bool is_read() const { return is(iut::operation::read); }
+  [[nodiscard]] bool is_atomic() const {
+    return is(iut::operation::fetch_add) || is(iut::operation::compare_swap);
+  }
+  [[nodiscard]] bool is_immediate() const {
+    return is(iut::operation::immediate) || is(iut::operation::immediate_solicited);
+  }
+  /// It waits for a Response.
+  [[nodiscard]] bool asks() const { return is_read() || is_atomic(); }
   [[nodiscard]] bool is_local() const { return is(iut::operation::local_invalidate); }
   [[nodiscard]] std::uint64_t length() const;
   bool operator==(const Work& other) const {
@@ -66,12 +81,21 @@ struct Work {
   }
 };
 
-/// A Read Response that the IUT owes.
+/// What an Atomic Response says, and the region that the Atomic was carried out on.
+struct AtomicAnswer {
+  iut::Handle region = 0;
+  std::uint32_t request_id = 0;
+  std::uint64_t original = 0;
+  bool operator==(const AtomicAnswer&) const = default;
+};
+
+/// A Read Response or Atomic Response that the IUT owes.
 struct Response {
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
   Octets octets;
   bool indeterminate = false;
+  std::optional<AtomicAnswer> atomic{};
   bool operator==(const Response&) const = default;
 };
 
@@ -118,9 +142,9 @@ struct Stream {
   /// It may send (RFC 5044 section 7.1.2).
   bool may_send = false;
 
-  static constexpr std::size_t queues = 3;
+  static constexpr std::size_t queues = 4;
   std::array<Incoming, queues> incoming;
-  std::array<std::uint32_t, queues> next_msn{1, 1, 1};
+  std::array<std::uint32_t, queues> next_msn{1, 1, 1, 1};
   std::deque<Receive> receives;
   std::deque<Work> work;
   std::deque<Response> responses;
@@ -139,9 +163,11 @@ struct Stream {
     return phase == Phase::running && !peer_closed && !closing && !iut_closed && !iut_reset;
   }
   [[nodiscard]] Receive* free_receive();
-  /// The Read of the IUT that the next Response is for.
+  /// The Read or Atomic of the IUT that the next Response is for.
   [[nodiscard]] Work* open_read();
   [[nodiscard]] std::size_t open_reads() const;
+  /// Those of the kind of `one`: Atomics may be counted apart from Reads (RFC 7306 section 5.2).
+  [[nodiscard]] std::size_t open_like(const Work& one) const;
   bool operator==(const Stream& other) const;
 };
 
@@ -152,6 +178,8 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  /// What an Atomic leaves: Atomics that follow it find it (RFC 7306 section 5.4).
+  void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
   bool operator==(const State&) const = default;
 };

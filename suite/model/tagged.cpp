@@ -66,6 +66,7 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
 void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {
   Stream& stream = state.streams[taking.stream];
   Work* read = stream.open_read();
+  if (read != nullptr && read->is_atomic()) read = nullptr;
   if (read == nullptr) faults.add(fault::unasked_response);
   if (read != nullptr && !segment.payload.empty()) {
     const bool in_place = segment.stag == read->sink_stag &&

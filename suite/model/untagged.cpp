@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Untagged segments that arrive: Sends, Read Requests and Terminates (RFC 5041 sections 5.2 to 5.4
+// Untagged segments that come in: Sends, Read Requests and Terminates (RFC 5041 sections 5.2 to 5.4
 // and 7.1, RFC 5040 sections 5.2 to 5.4 and 7.2).
 #include <algorithm>
 
-#include "suite/model/arriving.hpp"
+#include "suite/model/atomics.hpp"
 
 namespace suite::model {
 
@@ -14,6 +14,7 @@ using wire::Queue;
 
 constexpr std::uint32_t send_queue = static_cast<std::uint32_t>(Queue::send);
 constexpr std::uint32_t read_queue = static_cast<std::uint32_t>(Queue::read_request);
+constexpr std::uint32_t atomic_queue = static_cast<std::uint32_t>(Queue::atomic_response);
 constexpr std::uint32_t terminate_queue = static_cast<std::uint32_t>(Queue::terminate);
 
 struct Untagged {
@@ -32,14 +33,15 @@ Untagged fields_of(const wire::Segment& segment) {
           segment.ddp().last()};
 }
 
-/// The length of the segment's buffer; nothing if there is none.
-std::optional<std::uint64_t> buffer_of(Stream& stream, std::uint32_t queue) {
+/// The length of the buffer that the segment goes to; nothing where there is none.
+std::optional<std::uint64_t> buffer_of(Stream& stream, std::uint32_t queue, Opcode opcode) {
   if (queue == send_queue) {
     const Receive* receive = stream.free_receive();
     if (receive == nullptr) return std::nullopt;
-    return receive->capacity();
+    return wire::is_immediate(opcode) ? wire::immediate_size : receive->capacity();
   }
-  return queue == read_queue ? sizeof(wire::ReadRequestHeader) : wire::max_terminate_size;
+  if (queue == atomic_queue) return sizeof(wire::AtomicResponseHeader);
+  return queue == read_queue ? sizeof(wire::AtomicRequestHeader) : wire::max_terminate_size;
 }
 
 /// RFC 5041 section 7.1.
@@ -47,8 +49,11 @@ void check_ddp(Stream& stream, const wire::Segment& segment, const Untagged& fie
                Faults& faults) {
   if (segment.ddp().version() != wire::ddp_version) faults.add(fault::untagged_version);
   if (fields.queue >= Stream::queues) return faults.add(fault::unknown_queue);
+  // Whether there is a queue 3 is the IUT's choice (RFC 7306 section 1.1).
+  if (fields.queue == atomic_queue && fields.opcode != Opcode::atomic_response)
+    faults.add(fault::unknown_queue);
   if (fields.msn != stream.next_msn[fields.queue]) faults.add(fault::sequence_number);
-  const auto buffer = buffer_of(stream, fields.queue);
+  const auto buffer = buffer_of(stream, fields.queue, fields.opcode);
   if (!buffer) return faults.add(fault::no_buffer);
   if (fields.offset > *buffer) faults.add(fault::offset);
   if (fields.end() > *buffer) faults.add(fault::too_long);
@@ -58,7 +63,7 @@ void check_ddp(Stream& stream, const wire::Segment& segment, const Untagged& fie
 void check_rdmap(const wire::Segment& segment, const Untagged& fields, Faults& faults) {
   if (segment.rdmap().version() != wire::rdmap_version) faults.add(fault::rdmap_version);
   if (!wire::is_defined(fields.opcode)) return faults.add(fault::opcode);
-  const bool fits = !wire::is_tagged(fields.opcode) && !wire::is_immediate(fields.opcode) &&
+  const bool fits = !wire::is_tagged(fields.opcode) &&
                     static_cast<std::uint32_t>(wire::queue_of(fields.opcode)) == fields.queue;
   if (!fits) faults.add(fault::opcode_on_queue);
 }
@@ -71,6 +76,15 @@ void concern_kind(const Untagged& fields, Faults& faults) {
                     "rdmap.error.read-request-ddp-fields"});
   else if (fields.opcode == Opcode::terminate)
     faults.concern({"rdmap.terminate.invalid-surfaced"});
+  else if (fields.opcode == Opcode::atomic_request || fields.opcode == Opcode::atomic_response)
+    faults.concern({"rdmap.atomic.incoming-error-terminate", "rdmap.atomic.opcode-validated",
+                    "rdmap.atomic.version-validated", "rdmap.atomic.ddp-fields-validated",
+                    "rdmap.atomic.invalid-response-surfaced"});
+  else if (wire::is_immediate(fields.opcode))
+    faults.concern({"rdmap.immediate.incoming-error-terminate", "rdmap.immediate.opcode-validated",
+                    "rdmap.immediate.version-validated", "rdmap.immediate.ddp-fields-validated",
+                    "rdmap.immediate.error-passed-up-and-terminated",
+                    "rdmap.immediate.consumes-one-buffer", "rdmap.immediate.length-checked"});
   else
     faults.concern({"rdmap.send.invalid-surfaced", "rdmap.error.incoming-message-terminate",
                     "ddp.untagged.validated-before-placement",
@@ -83,7 +97,11 @@ void note_oddities(Stream& stream, const wire::Segment& segment, const Untagged&
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0)
     stream.taken_by.push_back("rdmap.header.reserved-bits-ignored");
   if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode))
-    stream.taken_by.push_back("rdmap.header.invalidate-stag-ignored");
+    stream.taken_by.push_back(
+        wire::is_immediate(fields.opcode) ? RuleId("rdmap.immediate.invalidate-stag-ignored")
+        : fields.opcode == Opcode::atomic_request || fields.opcode == Opcode::atomic_response
+            ? RuleId("rdmap.atomic.invalidate-stag-ignored")
+            : RuleId("rdmap.header.invalidate-stag-ignored"));
   if (fields.payload.empty()) {
     stream.taken_by.push_back("ddp.segmentation.zero-length-accepted");
     stream.taken_by.push_back("rdmap.send.zero-length-consumes-buffer");
@@ -129,6 +147,9 @@ void deliver_invalidation(const Taking& taking, State state, const Untagged& fie
     taking.coverage.took(Transition::send_invalidated);
     fill_receive(gone, taking, fields, stag);
   }
+  const iut::Access& access = region->access;
+  if (!access.remote_read && !access.remote_write && !access.remote_atomic)
+    fail(fault::rightless_invalidation);
   if (sharers < 2) return;
   State left = state;
   taking.coverage.took(Transition::invalidation_left_out);
@@ -150,7 +171,7 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
   const std::uint64_t offset = request.source_offset.value();
   Response response{request.sink_stag.value(), request.sink_offset.value(), {}, false};
   if (length == 0) {
-    // Its source is not checked.
+    // Nothing of its source is looked at.
     taking.coverage.took(Transition::nothing_asked);
     stream.taken_by.push_back("rdmap.read.zero-length-not-validated");
     stream.taken_by.push_back("rdmap.read.zero-length-answered");
@@ -169,22 +190,33 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
     response.octets.assign(from, from + length);
     taking.coverage.took(Transition::read_asked);
   }
-  State taken = state;
-  taken.streams[taking.stream].responses.push_back(std::move(response));
-  taking.after.push_back(std::move(taken));
-  // Whether an earlier one is done is not known: at the limit this may be one too many.
-  if (stream.responses.size() >= stream.terms.ird) {
-    faults.add(fault::too_many_reads);
-    refuse(taking, state, faults.all(), SentSegment{});
+  owe(taking, std::move(state), std::move(response));
+}
+
+/// RFC 7306 section 6.3: eight octets, which take a receive.
+void deliver_immediate(const Taking& taking, State state, const Untagged& fields,
+                       const Octets& octets) {
+  if (octets.size() != wire::immediate_size) {
+    Faults faults;
+    faults.add(fault::immediate_length);
+    return refuse(taking, std::move(state), faults.all(), SentSegment{});
   }
-  // Who has closed its half, or is about to, cannot answer.
-  if (stream.closing || stream.iut_closed) {
-    stream.phase = Phase::broken;
-    taking.after.push_back(std::move(state));
-  }
+  Receive& receive = *state.streams[taking.stream].free_receive();
+  receive.filled = true;
+  receive.immediate.emplace();
+  std::ranges::copy(octets, receive.immediate->begin());
+  receive.solicited = fields.opcode == Opcode::immediate_solicited;
+  taking.coverage.took(Transition::immediate_delivered);
+  taking.after.push_back(std::move(state));
 }
 
 void deliver(const Taking& taking, State state, const Untagged& fields, const Incoming& message) {
+  if (message.opcode == Opcode::atomic_request)
+    return deliver_atomic_request(taking, state, message.octets);
+  if (message.opcode == Opcode::atomic_response)
+    return deliver_atomic_response(taking, state, message.octets);
+  if (wire::is_immediate(message.opcode))
+    return deliver_immediate(taking, std::move(state), fields, message.octets);
   if (fields.queue == read_queue)
     return deliver_read_request(taking, std::move(state), fields, message.octets);
   if (fields.queue == terminate_queue) {
@@ -209,7 +241,7 @@ void accept(const Taking& taking, State state, const Untagged& fields) {
   message.open = true;
   message.opcode = fields.opcode;
   message.ulp_word = fields.ulp_word;
-  if (fields.queue == send_queue) {
+  if (fields.queue == send_queue && !wire::is_immediate(fields.opcode)) {
     state.place(stream.free_receive()->pieces, fields.offset, fields.payload);
     taking.coverage.took(Transition::segment_of_send);
   } else {

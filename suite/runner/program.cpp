@@ -25,6 +25,7 @@
 #include "suite/runner/run.hpp"
 #include "suite/runner/run_summary.hpp"
 #include "suite/runner/selection.hpp"
+#include "suite/runner/session_cases.hpp"
 #include "suite/runner/soak.hpp"
 #include "suite/runner/suite_parts.hpp"
 #include "suite/runner/worker.hpp"
@@ -172,7 +173,10 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
 ExitCode perform_command(const SuiteParts& parts, const std::vector<std::string>& command) {
   const Descendants descendants;
   const auto options = parse_options({command.begin() + 1, command.end()});
-  if (options) return perform(parts, with_current_ids(parts, *options), command);
+  if (options) {
+    const SuiteParts all = with_sessions(parts, options->select);
+    return perform(all, with_current_ids(all, *options), command);
+  }
   const Stop& stop = options.error();
   if (stop.code != ExitCode::good) {
     base::say(stderr, "rnic-suite: {}\n", stop.text);
@@ -210,8 +214,14 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     return static_cast<int>(cannot_go_on(
         "the current folder no longer exists; change to one that does, and start again"));
   try {
-    if (argc > 1 && command[1] == "soak")
-      return static_cast<int>(printed(soak(parts, {command.begin() + 2, command.end()})));
+    if (argc > 1 && command[1] == "soak") {
+      const auto perform_run = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), command.front());
+        return perform_command(parts, arguments);
+      };
+      return static_cast<int>(
+          printed(soak(parts, {command.begin() + 2, command.end()}, perform_run)));
+    }
     if (argc > 1 && command[1] == "replay")
       return static_cast<int>(printed(replay(parts, {command.begin() + 2, command.end()})));
     return static_cast<int>(perform_command(parts, command));

@@ -10,6 +10,8 @@
 
 #include "base/standard_streams.hpp"
 #include "rules/catalogue.hpp"
+#include "suite/model/fault.hpp"
+#include "suite/runner/session_cases.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/session_file.hpp"
 #include "suite/sessions/shrinking.hpp"
@@ -25,7 +27,7 @@ using sessions::Found;
 using upper_tester::reference::Behaviour;
 
 struct SoakOptions {
-  std::string iut = "reference", out;
+  std::string iut = "reference", link = "memory", out;
   std::vector<std::string> deviations, lawful;
   std::optional<std::uint64_t> seed, sessions;
   std::optional<double> seconds;
@@ -37,7 +39,7 @@ ExitCode complain(ExitCode code, const std::string& why) {
   return code;
 }
 
-/// A reason to end: help was printed, or the arguments are wrong.
+/// Nothing to do but to end: help was printed, or the arguments are wrong.
 std::optional<ExitCode> parse(CLI::App& app, std::vector<std::string> arguments) {
   std::ranges::reverse(arguments);  // as CLI11 wants them
   try {
@@ -105,6 +107,41 @@ std::expected<std::filesystem::path, std::string> keep(const SoakOptions& option
   return path;
 }
 
+/// Each session is a case of a run.
+ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>& others,
+                     const PerformCommand& perform) {
+  if (options.seconds)
+    return complain(ExitCode::usage, "soak: --seconds is for simulated time; give --sessions");
+  constexpr std::uint64_t usual = 100, most = 10000;
+  const std::uint64_t count = options.sessions.value_or(usual);
+  if (count == 0 || count > most)
+    return complain(ExitCode::usage, fmt::format("soak: --sessions: 1 to {} over TCP", most));
+  const std::uint64_t seed = options.seed.value_or(std::random_device{}());
+  base::say(stdout, "seed {}\n", seed);
+  std::vector<std::string> run{"run", "--iut", options.iut};
+  const auto add = [&](const char* name, const std::vector<std::string>& values) {
+    for (const std::string& value : values) run.insert(run.end(), {name, value});
+  };
+  add("--deviation", options.deviations);
+  add("--lawful", options.lawful);
+  if (!options.out.empty()) add("--out", {options.out});
+  run.insert(run.end(), others.begin(), others.end());
+  for (std::uint64_t i = 0; i < count; ++i) add("--select", {session_id(seed + i)});
+  return perform(std::move(run));
+}
+
+/// What the RFCs admit after an error, and no session has shown.
+void print_reactions_not_seen(const model::Coverage& coverage) {
+  for (const model::Fault* fault : model::all_faults()) {
+    for (std::size_t i = 0; i < model::reaction_texts.size(); ++i) {
+      const bool admissible =
+          fault->may_be_dropped || i != static_cast<std::size_t>(model::Reaction::left_out);
+      if (admissible && coverage.reactions(fault->what, i) == 0)
+        base::say(stdout, "not seen: {}: {}\n", fault->what, model::reaction_texts[i]);
+    }
+  }
+}
+
 ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
                 const sessions::MakeIut& make_iut) {
   for (const auto& [shape, group] : result.findings) {
@@ -118,9 +155,10 @@ ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
   for (std::size_t i = 0; i < model::transitions.size(); ++i) {
     const model::TransitionInfo& transition = model::transitions[i];
     if (result.coverage.taken(i) == 0)
-      base::say(stdout, "not covered: {} ({}): {}\n", transition.name, transition.place,
+      base::say(stdout, "not taken: {} ({}): {}\n", transition.name, transition.place,
                 transition.text);
   }
+  print_reactions_not_seen(result.coverage);
   base::say(
       stdout,
       "{} sessions of {} steps in {:.1f} s, {:.0f} a second; {} failed, {} kinds of findings, "
@@ -130,24 +168,7 @@ ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
   return result.failed == 0 ? ExitCode::good : ExitCode::new_failure;
 }
 
-}  // namespace
-
-ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments) {
-  SoakOptions options;
-  CLI::App app{"Plays random sessions and judges them by a model of what the RFCs allow.",
-               "rnic-suite soak"};
-  app.add_option("--iut", options.iut, "reference: in this process, in simulated time")
-      ->check(CLI::IsMember({"reference"}));
-  app.add_option("--seed", options.seed, "of the first session (default: a new one)");
-  app.add_option("--sessions", options.sessions, "how many");
-  app.add_option("--seconds", options.seconds, "how long (default: 10, unless --sessions is given)")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--deviation", options.deviations, "make the reference break a rule in this way");
-  app.add_option("--lawful", options.lawful, "make the reference use this permission of the RFCs");
-  app.add_option("--out", options.out,
-                 "a folder for the findings, each as a shortened session that can be replayed");
-  app.footer("exit: 0 nothing found, 1 findings, 2 usage, 3 harness");
-  if (const auto ended = parse(app, std::move(arguments))) return *ended;
+ExitCode soak_in_memory(const SuiteParts& parts, SoakOptions options) {
   const auto behaviour = behaviour_of(options.deviations, options.lawful);
   if (!behaviour) return complain(ExitCode::usage, behaviour.error());
   if (!options.out.empty()) {
@@ -166,9 +187,45 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments) {
   return report(options, sessions::soak(plan, make_iut), make_iut);
 }
 
+}  // namespace
+
+ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
+              const PerformCommand& perform) {
+  SoakOptions options;
+  CLI::App app{"Plays random sessions, judged by a model of what the RFCs admit.",
+               "rnic-suite soak"};
+  app.allow_extras();
+  app.add_option("--iut", options.iut, "as of `rnic-suite run` (default: reference)");
+  app.add_option("--link", options.link,
+                 "memory: the reference in this process, in simulated time (its default); tcp")
+      ->check(CLI::IsMember({"memory", "tcp"}));
+  app.add_option("--seed", options.seed, "of the first session; by default a fresh one");
+  app.add_option("--sessions", options.sessions, "how many; over TCP by default 100");
+  app.add_option("--seconds", options.seconds,
+                 "how long, in simulated time; by default 10, unless --sessions is given")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
+  app.add_option("--lawful", options.lawful, "the reference uses this permission");
+  app.add_option("--out", options.out,
+                 "a folder for the findings, each as a session made short, to be replayed; over "
+                 "TCP the folder of the run");
+  app.footer(
+      "exit: 0 nothing found, 1 findings, 2 usage, 3 harness\n"
+      "Over TCP and on other IUTs each session is a case of a run, and the options of "
+      "`rnic-suite run` hold as well.");
+  if (const auto ended = parse(app, std::move(arguments))) return *ended;
+  if (options.iut != "reference" || options.link == "tcp")
+    return soak_as_run(options, app.remaining(), perform);
+  if (!app.remaining().empty())
+    return complain(ExitCode::usage, fmt::format("soak: '{}' is no option in simulated time; see "
+                                                 "--help",
+                                                 app.remaining().front()));
+  return soak_in_memory(parts, options);
+}
+
 ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments) {
   SoakOptions options;
-  CLI::App app{"Plays a session that a soak has written, and shows everything that happens.",
+  CLI::App app{"Plays a session that a soak has written, and shows all that went by.",
                "rnic-suite replay"};
   app.add_option("file", options.file, "the session")->required();
   app.footer("exit: 0 nothing found, 1 a finding, 2 usage");

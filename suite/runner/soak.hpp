@@ -2,6 +2,7 @@
 // `rnic-suite soak` plays random sessions, `rnic-suite replay` one that was written (docs/soak.md).
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,13 @@
 
 namespace suite::runner {
 
-/// `arguments`: those after the name of the command.
-[[nodiscard]] jobs::ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments);
+/// Performs a command of the program, of these arguments.
+using PerformCommand = std::function<jobs::ExitCode(std::vector<std::string> arguments)>;
+
+/// `arguments`: those after the name of the command. `perform`: how sessions on another IUT than the
+/// reference in simulated time are played, as cases of a run.
+[[nodiscard]] jobs::ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
+                                  const PerformCommand& perform);
 [[nodiscard]] jobs::ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments);
 
 }  // namespace suite::runner

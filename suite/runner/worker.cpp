@@ -6,6 +6,7 @@
 #include "suite/jobs/worker_channel.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/iut_guard.hpp"
+#include "suite/runner/session_cases.hpp"
 #include "suite/runner/test_bed.hpp"
 #include "suite/runner/worker_messages.hpp"
 
@@ -63,7 +64,7 @@ class Worker {
       const auto message = next();
       if (!message) return 0;
       const auto* run = std::get_if<RunMessage>(&*message);
-      const cases::Case* one = run == nullptr ? nullptr : parts_.find(run->id);
+      const cases::Case* one = run == nullptr ? nullptr : find(run->id);
       if (one == nullptr) return exit_bad_message;
       if (auto alive = (*test_bed)->revive(); !alive) return unreachable(alive.error());
       execute(*one, *run, **test_bed);
@@ -80,11 +81,18 @@ class Worker {
     OutcomeMessage message;
     {
       const Pulse pulse(environment.loop, [this] { send(AliveMessage{}); });
-      message.outcome = parts_.execute(one, environment);
+      message.outcome =
+          is_session(one) ? play_session(one, environment) : parts_.execute(one, environment);
     }
     keep_digits_alone(message.outcome);
     message.stderr_text = test_bed.take_diagnostics();
     send(message);
+  }
+
+  /// Sessions are not in the table: there is one for each seed.
+  const cases::Case* find(const std::string& id) {
+    session_ = session_case(id);
+    return session_ ? &*session_ : parts_.find(id);
   }
 
   int unreachable(const std::string& why) {
@@ -103,6 +111,7 @@ class Worker {
   const SuiteParts& parts_;
   jobs::WorkerChannel& parent_;
   std::uint64_t group_ = 0;
+  std::optional<cases::Case> session_;
 };
 
 }  // namespace

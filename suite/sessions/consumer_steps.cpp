@@ -67,11 +67,14 @@ class ConsumerStep {
     command.domain = line_.domain;
     constexpr std::uint64_t longest = 1U << 20;
     command.length = std::clamp<std::uint64_t>(step_.length, 1, longest);
-    command.access = {.local_write = (step_.value & 1) != 0,
-                      .remote_read = (step_.value & 2) != 0,
-                      .remote_write = (step_.value & 4) != 0};
-    // The RNIC must be able to write what the peer may write.
-    command.access.local_write = command.access.local_write || command.access.remote_write;
+    command.access = {
+        .local_write = (step_.value & 1) != 0,
+        .remote_read = (step_.value & 2) != 0,
+        .remote_write = (step_.value & 4) != 0,
+        .remote_atomic = (step_.value & 8) != 0 && play_.can(iut::capability::atomics)};
+    // What the peer may write to, the RNIC has to be able to write to.
+    command.access.local_write =
+        command.access.local_write || command.access.remote_write || command.access.remote_atomic;
     command.fill = static_cast<std::uint8_t>(step_.value >> 8);
     const iut::Reply reply = play_.command(command);
     if (reply.outcome != iut::Outcome::ok) return;
@@ -152,16 +155,36 @@ class ConsumerStep {
   [[nodiscard]] const char* operation() const {
     if (step_.action == Action::write) return iut::operation::write;
     if (step_.action == Action::read) return iut::operation::read;
+    if (step_.action == Action::atomic)
+      return step_.value % 2 == 0 ? iut::operation::fetch_add : iut::operation::compare_swap;
+    if (step_.action == Action::immediate)
+      return step_.solicited ? iut::operation::immediate_solicited : iut::operation::immediate;
     const bool invalidates = step_.invalidate && play_.can(iut::capability::send_invalidate);
     if (!step_.solicited || !play_.can(iut::capability::solicited))
       return invalidates ? iut::operation::send_invalidate : iut::operation::send;
     return invalidates ? iut::operation::send_solicited_invalidate : iut::operation::send_solicited;
   }
 
+  /// The operands: masks where the consumer names them, and mostly bits of both halves.
+  void set_operands(iut::PostWork& command) const {
+    command.remote_offset &= ~std::uint64_t{7};
+    command.add_or_swap = step_.value * 0x9E3779B97F4A7C15;
+    if (step_.value % 2 == 1) command.compare = ~step_.value;
+    if (step_.value % 3 == 0) command.add_or_swap_mask = step_.value >> 5;
+    if (step_.value % 6 == 3) command.compare_mask = step_.value >> 7;
+  }
+
   void post_work() {
-    const Region* region = work_region(step_.action == Action::read);
+    const bool is_atomic = step_.action == Action::atomic;
+    const bool is_immediate = step_.action == Action::immediate;
+    if ((is_atomic && !play_.can(iut::capability::atomics)) ||
+        (is_immediate && !play_.can(iut::capability::immediate)))
+      return;
+    const Region* region = work_region(is_atomic || step_.action == Action::read);
     const bool over = line_.closed || line_.ended_by_iut;
+    constexpr std::uint32_t word = 8;
     if (region == nullptr || (over && step_.value % 4 != 0)) return;
+    if (is_atomic && region->length() < word) return;
     iut::PostWork command;
     command.endpoint = line_.endpoint;
     command.work = play_.next_work();
@@ -171,6 +194,16 @@ class ConsumerStep {
     command.remote_offset = step_.offset * 3;
     if (step_.invalidate && step_.action == Action::send)
       command.invalidate_stag = static_cast<std::uint32_t>(step_.value >> 24);
+    if (is_immediate) {
+      command.pieces.clear();
+      const Octets eight = lower_tester::PayloadGenerator(step_.value).octets(word);
+      std::ranges::copy(eight, command.immediate.begin());
+    }
+    if (is_atomic) {
+      const std::uint64_t offset = step_.offset % (region->length() - word + 1);
+      command.pieces = {{region->handle, offset / word * word, word}};
+      set_operands(command);
+    }
     command.fence = step_.fence;
     command.signaled = !step_.unsignaled;
     const iut::Reply reply = play_.command(command);

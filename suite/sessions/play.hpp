@@ -14,6 +14,7 @@
 namespace suite::sessions {
 
 using base::Octets;
+using lower_tester::AtomicRequestFields;
 using lower_tester::Outgoing;
 using lower_tester::Peer;
 using lower_tester::ReadRequestFields;
@@ -24,9 +25,9 @@ struct Line {
 
   Peer peer;
   iut::Handle endpoint = 0, domain = 0;
-  /// Read Requests of the IUT that the tester has not answered.
-  std::deque<ReadRequestFields> asked;
-  /// Lengths of the receives that no message of the tester has used.
+  /// Requests of the IUT that the tester has not answered.
+  std::deque<std::variant<ReadRequestFields, AtomicRequestFields>> asked;
+  /// Lengths of the receives that no message of the tester has taken.
   std::deque<std::uint64_t> receives;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
@@ -53,9 +54,16 @@ class Play {
   /// Executes a command; command() also informs the model.
   iut::Reply ask(const iut::Command& command);
   iut::Reply command(const iut::Command& command);
-  /// The next event of this kind, within the IUT's time; others stay in the queue.
+  /// The IUT has its time; events wait.
+  void wait();
+  /// The next event of this kind, within the IUT's time; others wait.
   template <typename Event>
   [[nodiscard]] std::optional<Event> await();
+  /// Events about an endpoint that is gone.
+  void forget_events(iut::Handle endpoint);
+  /// A connection that no stream comes of, kept to the end of the session.
+  Line& stand_by();
+  [[nodiscard]] Line& stood_by() { return *bystanders_.back(); }
   void found(Found found);
   [[nodiscard]] bool is_stopped() const { return stopped_; }
   [[nodiscard]] std::int64_t limit(const char* name, std::int64_t usual) const;
@@ -72,10 +80,14 @@ class Play {
 
  private:
   void play(const Step& step);
+  void play_once(std::size_t stream, const Step& step);
   void finish();
   void gather(base::TimePoint deadline);
+  bool gather_one(base::TimePoint deadline);
   void judge_wire(std::size_t stream);
   void judge_events();
+  void let_it_act();
+  [[nodiscard]] std::vector<bool> acknowledged() const;
   bool close_what_has_ended();
   void look_at_all_memory();
   void check(const std::optional<model::Finding>& finding);
@@ -85,6 +97,7 @@ class Play {
   lower_tester::Context context_;
   model::Model model_;
   std::vector<std::unique_ptr<Line>> lines_;
+  std::vector<std::unique_ptr<Line>> bystanders_;
   std::deque<iut::Event> events_;
   std::set<std::string> capabilities_;
   iut::WorkId last_work_ = 0;
@@ -101,20 +114,27 @@ void play_tester_step(Play& play, std::size_t stream, const Step& step);
 /// The consumer's part.
 void play_consumer_step(Play& play, std::size_t stream, const Step& step);
 
-/// The memory of receives, sources and sinks, which is never deregistered while it is in use.
+/// The region of a receive that waits before its stream is up.
+inline constexpr iut::Handle first_early_region = 1000;
+[[nodiscard]] constexpr iut::Handle early_region(iut::Handle endpoint) {
+  return first_early_region + endpoint;
+}
+/// Where receives, sources and sinks lie: memory that is never taken away while it is in use.
 [[nodiscard]] inline bool is_for_work(const model::Region& region) {
-  return region.handle % 2 == 1;
+  return region.handle % 2 == 1 || region.handle >= first_early_region;
 }
 
 template <typename Event>
 std::optional<Event> Play::await() {
-  gather(stage_.loop.now() + stage_.patience);
-  for (auto at = events_.begin(); at != events_.end(); ++at) {
-    if (const Event* event = std::get_if<Event>(&*at)) {
+  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
+  std::size_t at = 0;
+  while (at < events_.size() || gather_one(deadline)) {
+    if (const Event* event = std::get_if<Event>(&events_[at])) {
       Event found = *event;
-      events_.erase(at);
+      events_.erase(events_.begin() + static_cast<std::ptrdiff_t>(at));
       return found;
     }
+    ++at;
   }
   return std::nullopt;
 }

@@ -15,6 +15,8 @@ namespace {
 /// Steps that do not wait for each other: the model follows every order of their effects.
 constexpr std::size_t most_together = 4;
 
+constexpr std::uint32_t most_times = 6;
+
 bool is_of_tester(Action action) { return action <= Action::peer_reset; }
 
 bool is_should(std::string_view id) {
@@ -95,8 +97,31 @@ iut::Reply Play::ask(const iut::Command& command) {
   return none;
 }
 
+bool Play::gather_one(base::TimePoint deadline) {
+  auto event = stage_.iut.next_event(deadline);
+  if (event) events_.push_back(std::move(*event));
+  return event.has_value();
+}
+
 void Play::gather(base::TimePoint deadline) {
-  while (auto event = stage_.iut.next_event(deadline)) events_.push_back(std::move(*event));
+  while (gather_one(deadline)) {
+  }
+}
+
+void Play::forget_events(iut::Handle endpoint) {
+  std::erase_if(events_, [endpoint](const iut::Event& event) {
+    return std::visit(
+        [endpoint](const auto& each) {
+          if constexpr (requires { each.endpoint; }) return each.endpoint == endpoint;
+          return std::is_same_v<std::decay_t<decltype(each)>, iut::ConnectRequestEvent>;
+        },
+        event);
+  });
+}
+
+Line& Play::stand_by() {
+  bystanders_.push_back(std::make_unique<Line>(context_));
+  return *bystanders_.back();
 }
 
 // ---------------------------------------------------------------- judging
@@ -124,7 +149,8 @@ void Play::judge_wire(std::size_t stream) {
     const lower_tester::Arrival arrival = line.peer.next(stage_.loop.now());
     if (arrival.as<lower_tester::Nothing>() != nullptr) return;
     if (const auto* message = arrival.as<lower_tester::Message>()) {
-      if (const auto request = message->read_request()) line.asked.push_back(*request);
+      if (const auto request = message->read_request()) line.asked.emplace_back(*request);
+      if (const auto request = message->atomic_request()) line.asked.emplace_back(*request);
       if (message->opcode() == rnic::wire::Opcode::terminate) line.terminate_came = true;
       check(model_.saw(stream, seen(*message), arrival.text()));
     } else if (arrival.as<lower_tester::PeerClosed>() != nullptr) {
@@ -159,19 +185,35 @@ void Play::settle_before(std::size_t inputs) {
   together_ = inputs;
 }
 
+std::vector<bool> Play::acknowledged() const {
+  std::vector<bool> all;
+  for (const auto& line : lines_) all.push_back(line->peer.connection().unacknowledged() == 0);
+  return all;
+}
+
+void Play::wait() {
+  gather(stage_.loop.now() + (stage_.quiet > base::Duration{} ? stage_.quiet : stage_.patience));
+}
+
+/// What the IUT does within its time is judged.
+void Play::let_it_act() {
+  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
+  const bool in_real_time = stage_.quiet > base::Duration{};
+  do {
+    wait();
+    for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
+    judge_events();
+  } while (in_real_time && !stopped_ && stage_.loop.now() < deadline &&
+           !model_.owes_nothing(acknowledged()));
+}
+
 void Play::settle() {
   do {
     together_ = 0;
-    gather(stage_.loop.now() + stage_.patience);
-    for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
-    judge_events();
+    let_it_act();
     if (stopped_) return;
-    std::vector<bool> acknowledged;
-    for (const auto& line : lines_) {
-      acknowledged.push_back(line->peer.connection().unacknowledged() == 0);
-      line->reads_under_way = 0;
-    }
-    check(model_.settled(acknowledged));
+    for (const auto& line : lines_) line->reads_under_way = 0;
+    check(model_.settled(acknowledged()));
   } while (!stopped_ && close_what_has_ended());
 }
 
@@ -211,7 +253,12 @@ Played Play::run() {
     check(advisory);
   }
   played_.coverage = model_.coverage();
+  // They write their last marks.
+  lines_.clear();
+  bystanders_.clear();
   played_.exchange = std::move(context_.evidence.exchange);
+  played_.connections = std::move(context_.evidence.connections);
+  played_.judged = std::move(context_.evidence.judged);
   return std::move(played_);
 }
 
@@ -221,13 +268,22 @@ void Play::play(const Step& step) {
   context_.note(lower_tester::Direction::none,
                 fmt::format("step {}, stream {}: {} {}{}", played_.steps, stream, name(step.action),
                             step.wrong == Wrong::nothing ? "" : name(step.wrong),
-                            step.together ? ", without waiting" : ""));
+                            step.together ? ", and at once" : ""));
+  if (step.times > 1) settle();
+  Step once = step;
+  for (std::uint32_t i = 0; i < std::clamp(step.times, 1U, most_times) && !stopped_; ++i) {
+    play_once(stream, once);
+    ++once.value;
+  }
+  if (stopped_) return;
+  if (step.times > 1 || !step.together || ++together_ >= most_together) settle();
+}
+
+void Play::play_once(std::size_t stream, const Step& step) {
   if (is_of_tester(step.action))
     play_tester_step(*this, stream, step);
   else
     play_consumer_step(*this, stream, step);
-  if (stopped_) return;
-  if (!step.together || ++together_ >= most_together) settle();
 }
 
 void Play::look_at_all_memory() {

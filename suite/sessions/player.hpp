@@ -2,6 +2,7 @@
 // Plays a session against an IUT, judged by the model and by the judge of octets.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct Played {
   std::size_t steps = 0;
   model::Coverage coverage;
   std::vector<lower_tester::Step> exchange;
+  std::vector<lower_tester::ConnectionRecord> connections;
+  /// Rules that the judge of octets has evaluated.
+  std::set<std::string_view> judged;
 
   /// The first finding that is not an advisory, or nullptr.
   [[nodiscard]] const Found* failure() const;
@@ -43,6 +47,11 @@ struct Stage {
   base::Address iut_address;
   /// How long the IUT may take for what it must do.
   base::Duration patience = std::chrono::milliseconds(100);
+  /// In real time: the IUT is done if nothing came for so long and it owes nothing. 0: it always gets all
+  /// its time, which costs nothing where time is simulated.
+  base::Duration quiet{};
+  /// How long it may take over a startup that nobody completes; 0: nobody waits for that.
+  base::Duration startup_patience = std::chrono::seconds(60);
 };
 
 /// The IUT is in the state after a Reset.

@@ -22,6 +22,8 @@ enum class Action : std::uint8_t {
   peer_write,
   peer_read,
   peer_answer,
+  peer_atomic,
+  peer_immediate,
   peer_terminate,
   peer_close,
   peer_reset,
@@ -34,17 +36,35 @@ enum class Action : std::uint8_t {
   send,
   write,
   read,
+  atomic,
+  immediate,
   invalidate,
   disconnect,
   abort,
 };
 constexpr auto names_of(Action) {
-  return std::array{"peer_send",    "peer_write",      "peer_read",
-                    "peer_answer",  "peer_terminate",  "peer_close",
-                    "peer_reset",   "register_region", "deregister_region",
-                    "write_memory", "look_at_memory",  "receive",
-                    "send",         "write",           "read",
-                    "invalidate",   "disconnect",      "abort"};
+  return std::array{"peer_send",
+                    "peer_write",
+                    "peer_read",
+                    "peer_answer",
+                    "peer_atomic",
+                    "peer_immediate",
+                    "peer_terminate",
+                    "peer_close",
+                    "peer_reset",
+                    "register_region",
+                    "deregister_region",
+                    "write_memory",
+                    "look_at_memory",
+                    "receive",
+                    "send",
+                    "write",
+                    "read",
+                    "atomic",
+                    "immediate",
+                    "invalidate",
+                    "disconnect",
+                    "abort"};
 }
 
 /// What is odd or wrong in what the tester sends.
@@ -56,6 +76,8 @@ enum class Wrong : std::uint8_t {
   rdmap_version_zero,
   unused_stag,
   pad,
+  request_reserved,
+  unused_operands,
   // wrong
   ddp_version,
   rdmap_version,
@@ -75,6 +97,10 @@ enum class Wrong : std::uint8_t {
   wrap,
   crc,
   cut_short,
+  unaligned,
+  atomic_operation,
+  wrong_length,
+  unasked,
 };
 constexpr auto names_of(Wrong) {
   return std::array{"nothing",
@@ -83,6 +109,8 @@ constexpr auto names_of(Wrong) {
                     "rdmap_version_zero",
                     "unused_stag",
                     "pad",
+                    "request_reserved",
+                    "unused_operands",
                     "ddp_version",
                     "rdmap_version",
                     "opcode",
@@ -100,7 +128,11 @@ constexpr auto names_of(Wrong) {
                     "beyond_end",
                     "wrap",
                     "crc",
-                    "cut_short"};
+                    "cut_short",
+                    "unaligned",
+                    "atomic_operation",
+                    "wrong_length",
+                    "unasked"};
 }
 
 struct Step {
@@ -117,41 +149,104 @@ struct Step {
   /// For the fault, for payloads, and for everything else that is free.
   std::uint64_t value = 0;
   bool solicited = false, invalidate = false, fence = false, unsignaled = false;
-  /// The next step does not wait for the effects of this one.
+  /// How often it is done before anything is waited for.
+  std::uint32_t times = 1;
+  /// The next step does not wait for what becomes of this one.
   bool together = false;
   bool operator==(const Step&) const = default;
 };
 
-/// What is odd or wrong in the tester's startup frame.
+/// What is odd or wrong while a stream comes up. `startup_faults.hpp` says what has to become of it.
 enum class StartupFault : std::uint8_t {
   nothing,
   // to be accepted (RFC 5044 section 7.1.1)
   reserved_bits,
+  reserved_s_bit,
+  rtr_flags_without_a,
   in_pieces,
   longest_private_data,
+  beside_half_open,
+  beside_malformed,
   // to be refused
   wrong_key,
   key_of_other_side,
   revision_zero,
+  later_revision,
   oversize_private_data,
+  short_enhanced_data,
+  enhanced_for_revision_one,
+  octets_after_frame,
+  cut_short,
+  closed_at_once,
+  no_frame,
+  half_a_frame,
+  // comes to nothing, though nothing is malformed
+  rejection_bit,
+  rejected,
+  gone_before_accept,
+  insufficient_ird,
+  no_common_rtr,
+  no_rtr_stated,
 };
 constexpr auto names_of(StartupFault) {
-  return std::array{"nothing",   "reserved_bits",     "in_pieces",     "longest_private_data",
-                    "wrong_key", "key_of_other_side", "revision_zero", "oversize_private_data"};
+  return std::array{"nothing",
+                    "reserved_bits",
+                    "reserved_s_bit",
+                    "rtr_flags_without_a",
+                    "in_pieces",
+                    "longest_private_data",
+                    "beside_half_open",
+                    "beside_malformed",
+                    "wrong_key",
+                    "key_of_other_side",
+                    "revision_zero",
+                    "later_revision",
+                    "oversize_private_data",
+                    "short_enhanced_data",
+                    "enhanced_for_revision_one",
+                    "octets_after_frame",
+                    "cut_short",
+                    "closed_at_once",
+                    "no_frame",
+                    "half_a_frame",
+                    "rejection_bit",
+                    "rejected",
+                    "gone_before_accept",
+                    "insufficient_ird",
+                    "no_common_rtr",
+                    "no_rtr_stated"};
 }
+
+/// RTR kinds as bits (RFC 6581 section 9.2).
+inline constexpr std::uint32_t rtr_send = 1, rtr_write = 2, rtr_read = 4, rtr_any = 7;
+/// In place of a depth: the tester agrees to what the IUT asks for, or asks for what it has.
+inline constexpr std::uint32_t depth_as_asked = 0xFFFF;
 
 struct StreamSetup {
   bool iut_initiates = false;
   std::uint32_t revision = 1;
+  /// In revision 2 the tester's Request has enhanced words (0), is of revision 1 (1), or is of revision 2
+  /// without words (2).
+  std::uint32_t plain = 0;
   bool iut_crc = true, peer_crc = true, iut_markers = false, peer_markers = false;
   /// The IUT's.
   std::uint32_t ird = 4, ord = 4;
+  /// The tester's enhanced words.
+  std::uint32_t peer_ird = depth_as_asked, peer_ord = depth_as_asked;
+  /// The Initiator asks for the peer-to-peer model.
+  bool peer_to_peer = false;
+  /// RTR kinds of each side, and which of those in common is used.
+  std::uint32_t rtr = rtr_any, iut_rtr = rtr_any, rtr_choice = 0;
+  /// The consumer posts a receive, or as Initiator work, before the connection is up.
+  bool early = false;
   /// Of TCP, both ways; 0: the link's own.
   std::uint32_t emss = 0;
   /// It has its own protection domain.
   bool own_domain = false;
   std::uint32_t private_data = 0;
   StartupFault fault = StartupFault::nothing;
+  /// Octets of each piece, which part of the key is wrong, and whatever else is free in the fault.
+  std::uint32_t fault_value = 0;
   bool operator==(const StreamSetup&) const = default;
 };
 

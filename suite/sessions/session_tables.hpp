@@ -18,21 +18,26 @@ constexpr auto table_of(const Step*) {
       defaulted("cut", &Step::cut), defaulted("wrong", &Step::wrong),
       defaulted("value", &Step::value), defaulted("solicited", &Step::solicited),
       defaulted("invalidate", &Step::invalidate), defaulted("fence", &Step::fence),
-      defaulted("unsignaled", &Step::unsignaled), defaulted("together", &Step::together));
+      defaulted("unsignaled", &Step::unsignaled), defaulted("times", &Step::times),
+      defaulted("together", &Step::together));
 }
 
 constexpr auto table_of(const StreamSetup*) {
   using base::record::defaulted;
   return base::record::table(
       "stream", defaulted("iut_initiates", &StreamSetup::iut_initiates),
-      defaulted("revision", &StreamSetup::revision), defaulted("iut_crc", &StreamSetup::iut_crc),
-      defaulted("peer_crc", &StreamSetup::peer_crc),
+      defaulted("revision", &StreamSetup::revision), defaulted("plain", &StreamSetup::plain),
+      defaulted("iut_crc", &StreamSetup::iut_crc), defaulted("peer_crc", &StreamSetup::peer_crc),
       defaulted("iut_markers", &StreamSetup::iut_markers),
       defaulted("peer_markers", &StreamSetup::peer_markers), defaulted("ird", &StreamSetup::ird),
-      defaulted("ord", &StreamSetup::ord), defaulted("emss", &StreamSetup::emss),
-      defaulted("own_domain", &StreamSetup::own_domain),
+      defaulted("ord", &StreamSetup::ord), defaulted("peer_ird", &StreamSetup::peer_ird),
+      defaulted("peer_ord", &StreamSetup::peer_ord),
+      defaulted("peer_to_peer", &StreamSetup::peer_to_peer), defaulted("rtr", &StreamSetup::rtr),
+      defaulted("iut_rtr", &StreamSetup::iut_rtr),
+      defaulted("rtr_choice", &StreamSetup::rtr_choice), defaulted("early", &StreamSetup::early),
+      defaulted("emss", &StreamSetup::emss), defaulted("own_domain", &StreamSetup::own_domain),
       defaulted("private_data", &StreamSetup::private_data),
-      defaulted("fault", &StreamSetup::fault));
+      defaulted("fault", &StreamSetup::fault), defaulted("fault_value", &StreamSetup::fault_value));
 }
 
 constexpr auto table_of(const Session*) {

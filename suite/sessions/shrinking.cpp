@@ -67,6 +67,7 @@ bool make_steps_usual(Session& session, const StillFails& still_fails) {
     };
     usual(&Step::wrong, Wrong::nothing);
     usual(&Step::together, false);
+    usual(&Step::times, std::uint32_t{1});
     usual(&Step::cut, std::uint32_t{0});
     usual(&Step::segment, std::uint32_t{0});
     usual(&Step::fence, false);
@@ -88,6 +89,15 @@ bool make_streams_usual(Session& session, const StillFails& still_fails) {
     };
     usual(&StreamSetup::iut_initiates);
     usual(&StreamSetup::revision);
+    usual(&StreamSetup::plain);
+    usual(&StreamSetup::peer_ird);
+    usual(&StreamSetup::peer_ord);
+    usual(&StreamSetup::peer_to_peer);
+    usual(&StreamSetup::rtr);
+    usual(&StreamSetup::iut_rtr);
+    usual(&StreamSetup::rtr_choice);
+    usual(&StreamSetup::early);
+    usual(&StreamSetup::fault_value);
     usual(&StreamSetup::iut_crc);
     usual(&StreamSetup::peer_crc);
     usual(&StreamSetup::iut_markers);

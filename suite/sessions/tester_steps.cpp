@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The tester's steps: messages, right or wrong in one way, and endings.
 #include <algorithm>
+#include <cstring>
 #include <functional>
 
 #include "suite/lower_tester/content.hpp"
@@ -67,6 +68,10 @@ class TesterStep {
         return compose_read();
       case Action::peer_answer:
         return compose_answer();
+      case Action::peer_atomic:
+        return compose_atomic();
+      case Action::peer_immediate:
+        return compose_immediate();
       case Action::peer_terminate:
         return lower_tester::terminate_message(
             {0, 2, static_cast<std::uint8_t>(5 + step_.value % 4)});
@@ -112,8 +117,8 @@ class TesterStep {
     std::uint32_t stag;
     std::uint64_t offset, length;
   };
-  /// A range that may be used in this way, or one that breaks the rule that the step says.
-  [[nodiscard]] std::optional<Range> range(bool iut::Access::* right) const {
+  /// A range that may be used so, or one that breaks the rule that the step wants broken.
+  [[nodiscard]] std::optional<Range> range(bool iut::Access::* right, std::uint64_t wanted) const {
     const Region* region = pick([&](const Region& each) {
       switch (step_.wrong) {
         case Wrong::revoked_stag:
@@ -127,7 +132,7 @@ class TesterStep {
       }
     });
     if (region == nullptr) return std::nullopt;
-    std::uint64_t length = std::min(step_.length, region->length());
+    std::uint64_t length = std::min(wanted, region->length());
     std::uint64_t offset = region->base + step_.offset % (region->length() - length + 1);
     const bool out_of_range =
         step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
@@ -148,27 +153,104 @@ class TesterStep {
   }
 
   [[nodiscard]] std::optional<Outgoing> compose_write() const {
-    const auto to = range(&iut::Access::remote_write);
+    const auto to = range(&iut::Access::remote_write, step_.length);
     if (!to) return std::nullopt;
     return lower_tester::rdma_write(to->stag, to->offset, payload(to->length));
   }
 
   std::optional<Outgoing> compose_read() {
-    const auto from = range(&iut::Access::remote_read);
-    const std::uint32_t ird = play_.known().streams[stream_].terms.ird;
+    const auto from = range(&iut::Access::remote_read, step_.length);
+    const std::uint32_t ird = play_.known().streams[stream_].terms.depths.ird;
     if (!from || line_.reads_under_way >= ird) return std::nullopt;
     ++line_.reads_under_way;
-    return lower_tester::read_request({.sink_stag = static_cast<std::uint32_t>(step_.value),
-                                       .sink_offset = step_.value ^ step_.offset,
-                                       .length = static_cast<std::uint32_t>(from->length),
-                                       .source_stag = from->stag,
-                                       .source_offset = from->offset});
+    return with_wrong_length(
+        lower_tester::read_request({.sink_stag = static_cast<std::uint32_t>(step_.value),
+                                    .sink_offset = step_.value ^ step_.offset,
+                                    .length = static_cast<std::uint32_t>(from->length),
+                                    .source_stag = from->stag,
+                                    .source_offset = from->offset}));
+  }
+
+  /// On a word of the region, unless the step wants it to be wrong.
+  std::optional<Outgoing> compose_atomic() {
+    constexpr std::uint64_t word = 8;
+    if (!play_.can(iut::capability::atomics)) return std::nullopt;
+    auto to = range(&iut::Access::remote_atomic, word);
+    const std::uint32_t ird = play_.known().streams[stream_].terms.depths.ird;
+    if (!to || to->length < word || line_.reads_under_way >= ird) return std::nullopt;
+    ++line_.reads_under_way;
+    to->offset = to->offset / word * word;
+    if (step_.wrong == Wrong::beyond_end) to->offset += word;
+    if (step_.wrong == Wrong::unaligned) to->offset += 1 + step_.value % (word - 1);
+    lower_tester::AtomicRequestFields request = operands(*to);
+    if (step_.wrong == Wrong::atomic_operation)
+      request.operation =
+          step_.value % 2 == 0 ? 1 : 3 + static_cast<std::uint32_t>(step_.value % 13);
+    if (step_.wrong == Wrong::request_reserved)
+      request.operation |= static_cast<std::uint32_t>(step_.value | 1) << 4;
+    return with_wrong_length(lower_tester::atomic_request(request));
+  }
+
+  [[nodiscard]] AtomicRequestFields operands(const Range& to) const {
+    constexpr std::uint32_t compare_swap = 2;
+    AtomicRequestFields request;
+    request.operation = step_.value % 2 == 0 ? 0 : compare_swap;
+    request.request_id = static_cast<std::uint32_t>(step_.value >> 20);
+    request.stag = to.stag;
+    request.offset = to.offset;
+    request.add_or_swap = step_.value * 0x9E3779B97F4A7C15;
+    if (step_.value % 3 == 0) request.add_or_swap_mask = step_.value >> 5;
+    if (request.operation == 0 && step_.value % 3 != 0) request.add_or_swap_mask = 0;
+    const bool uses_compare = request.operation == compare_swap;
+    if (uses_compare || step_.wrong == Wrong::unused_operands) {
+      request.compare = step_.value % 5 < 3 ? word_at(to) : ~step_.value;
+      if (step_.value % 4 == 1) request.compare_mask = step_.value >> 9;
+    }
+    return request;
+  }
+  /// What an IUT of this machine's order of octets finds there; any guess will do.
+  [[nodiscard]] std::uint64_t word_at(const Range& to) const {
+    std::uint64_t word = 0;
+    for (const Region& region : play_.known().memory.regions) {
+      if (region.stag != to.stag || to.offset < region.base) continue;
+      const std::uint64_t at = to.offset - region.base;
+      if (at + sizeof word <= region.length())
+        std::memcpy(&word, region.contents.octets().data() + at, sizeof word);
+    }
+    return word;
+  }
+
+  std::optional<Outgoing> compose_immediate() {
+    constexpr std::size_t eight = 8;
+    if (!play_.can(iut::capability::immediate)) return std::nullopt;
+    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    if (!line_.receives.empty()) line_.receives.pop_front();
+    return with_wrong_length(lower_tester::immediate_data(payload(eight), step_.solicited));
+  }
+
+  [[nodiscard]] Outgoing with_wrong_length(Outgoing message) const {
+    if (step_.wrong == Wrong::wrong_length)
+      message.payload.resize(step_.value % 3 == 0 ? 0 : message.payload.size() - step_.value % 3);
+    return message;
+  }
+
+  /// An answer to nothing.
+  [[nodiscard]] std::optional<Outgoing> compose_unasked() const {
+    const auto number = static_cast<std::uint32_t>(step_.value);
+    if (step_.value % 2 == 0 && play_.can(iut::capability::atomics))
+      return lower_tester::atomic_response(number, step_.value);
+    return lower_tester::read_response(number, step_.offset, payload(1 + step_.value % 9));
   }
 
   std::optional<Outgoing> compose_answer() {
-    if (line_.asked.empty()) return std::nullopt;
-    const ReadRequestFields request = line_.asked.front();
+    if (line_.asked.empty())
+      return step_.wrong == Wrong::unasked ? compose_unasked() : std::nullopt;
+    const auto asked = line_.asked.front();
     line_.asked.pop_front();
+    if (const auto* atomic = std::get_if<AtomicRequestFields>(&asked))
+      return with_wrong_length(lower_tester::atomic_response(
+          atomic->request_id ^ (step_.wrong == Wrong::stag_key ? 1U : 0U), step_.value));
+    const auto& request = std::get<ReadRequestFields>(asked);
     constexpr std::uint32_t most = 1U << 20;  // what it posted is shorter
     if (request.length > most) return std::nullopt;
     const std::uint32_t stag = request.sink_stag ^ (step_.wrong == Wrong::stag_key ? 0x40U : 0);
@@ -206,7 +288,7 @@ class TesterStep {
   static constexpr std::size_t most_segments = 64;
 
   Outgoing with_untagged_fault(const Outgoing& message, std::uint64_t value) {
-    constexpr std::array<std::uint32_t, 5> queues{4, 5, 255, 0x10000, 0xFFFFFFFF};
+    constexpr std::array<std::uint32_t, 9> queues{0, 1, 2, 3, 4, 5, 255, 0x10000, 0xFFFFFFFF};
     constexpr std::array<std::uint32_t, 4> far{0xFFFFFFFF, 1000, 0x80000000, 256};
     switch (step_.wrong) {
       case Wrong::unused_stag:

@@ -78,12 +78,16 @@ void show_one(std::uint64_t seed, const Behaviour& behaviour) {
 }
 
 /// Those that no session has found at their rule.
-std::set<std::string> run_deviations(SoakPlan plan, const std::string& only, bool verbose) {
+/// `known`: those that are not found yet get `again` sessions.
+std::set<std::string> run_deviations(SoakPlan plan, const std::string& only, bool verbose,
+                                     const std::set<std::string>& known, std::uint64_t again) {
+  const auto sessions = plan.sessions;
   std::set<std::string> missed;
   std::size_t elsewhere = 0, all = 0;
   for (const auto& info : rnic::deviants::deviations()) {
     if (!only.empty() && only != info.name) continue;
     ++all;
+    plan.sessions = known.contains(std::string(info.name)) ? again : sessions;
     plan.is_enough = [&](const SoakResult& so_far) {
       return !verbose && noticed(so_far, info.rule) == Noticed::at_its_rule;
     };
@@ -107,12 +111,13 @@ std::set<std::string> run_deviations(SoakPlan plan, const std::string& only, boo
   return missed;
 }
 
-/// Names of a file, one a line; `#` begins a remark.
+/// Names of a file, the first word of each line; `#` begins a remark.
 std::set<std::string> names_of(const std::string& file) {
   std::set<std::string> names;
   std::ifstream input(file);
   for (std::string line; std::getline(input, line);)
-    if (!line.empty() && line.front() != '#') names.insert(line);
+    if (const auto end = line.find_first_of(" #"); end != 0 && !line.empty())
+      names.insert(line.substr(0, end));
   return names;
 }
 
@@ -137,7 +142,7 @@ bool as_known(const std::set<std::string>& missed, const std::set<std::string>& 
 int main(int argc, char** argv) {
   CLI::App app{"Sessions against the reference and its variants.", "sessions_on_reference"};
   SoakPlan plan;
-  std::uint64_t sessions = 100;
+  std::uint64_t sessions = 100, again = 20;
   std::string only, known;
   bool verbose = false, fresh = false;
   app.require_subcommand(1);
@@ -149,6 +154,7 @@ int main(int argc, char** argv) {
   CLI::App* lawful = app.add_subcommand("lawful", "none may fail");
   CLI::App* deviations = app.add_subcommand("deviations", "those not on the list must be found");
   deviations->add_option("--known", known, "the file of those that are not found yet");
+  deviations->add_option("--again", again, "how many for each of these");
   CLI::App* one = app.add_subcommand("one", "show the session of the seed");
   CLI11_PARSE(app, argc, argv);
   plan.sessions = sessions;
@@ -163,8 +169,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (lawful->parsed()) return run_lawful(plan, only) ? 0 : 1;
-  const std::set<std::string> missed = run_deviations(plan, only, verbose);
-  if (!known.empty()) return as_known(missed, names_of(known)) ? 0 : 1;
+  const std::set<std::string> listed = known.empty() ? std::set<std::string>() : names_of(known);
+  const std::set<std::string> missed = run_deviations(plan, only, verbose, listed, again);
+  if (!known.empty()) return as_known(missed, listed) ? 0 : 1;
   for (const std::string& name : missed) fmt::print("{}\n", name);
   return 0;
 }

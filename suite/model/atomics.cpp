@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/atomics.hpp"
+
+namespace suite::model {
+
+namespace {
+
+constexpr std::size_t word_size = sizeof(std::uint64_t);
+constexpr std::uint32_t operation_mask = 0xF;
+
+/// Each order of octets that the memory of the IUT may have: no frame tells it.
+std::vector<State> with_byte_order(const State& state) {
+  if (state.memory.byte_order != ByteOrder::unknown) return {state};
+  State little = state, big = state;
+  little.memory.byte_order = ByteOrder::little;
+  big.memory.byte_order = ByteOrder::big;
+  return {little, big};
+}
+
+std::uint64_t word_at(base::Bytes octets, std::uint64_t offset, ByteOrder order) {
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < word_size; ++i) {
+    const std::size_t at = order == ByteOrder::big ? i : word_size - 1 - i;
+    word = word << 8 | std::to_integer<std::uint64_t>(octets[offset + at]);
+  }
+  return word;
+}
+
+Octets octets_of(std::uint64_t word, ByteOrder order) {
+  Octets octets(word_size);
+  for (std::size_t i = 0; i < word_size; ++i) {
+    const std::size_t shift = 8 * (order == ByteOrder::big ? word_size - 1 - i : i);
+    octets[i] = static_cast<std::byte>(word >> shift);
+  }
+  return octets;
+}
+
+/// RFC 7306 section 8.2.
+Faults check(State& state, const Taking& taking, const wire::AtomicRequestHeader& request) {
+  Faults protection, faults;
+  const std::uint64_t offset = request.remote_offset.value();
+  state.memory.check(request.remote_stag.value(), offset, word_size, Use::atomic,
+                     {taking.stream, state.streams[taking.stream].terms.domain}, protection);
+  if (protection.any()) faults.add(fault::atomic_protection);
+  if (offset % word_size != 0) faults.add(fault::atomic_unaligned);
+  const std::uint32_t operation = request.operation.value() & operation_mask;
+  if (operation != static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add) &&
+      operation != static_cast<std::uint32_t>(wire::AtomicOperation::compare_swap))
+    faults.add(fault::atomic_operation);
+  if (protection.any()) {
+    for (const RuleId& rule : protection.all().rules) faults.concern({rule});
+  }
+  return faults;
+}
+
+void concern_request(Faults& faults) {
+  faults.concern(
+      {"rdmap.atomic.incoming-error-terminate", "rdmap.atomic.incoming-messages-validated"});
+}
+
+void carry_out(const Taking& taking, State state, const wire::AtomicRequestHeader& request) {
+  Region& region = *state.memory.of_stag(request.remote_stag.value());
+  region.users |= 1U << taking.stream;
+  const std::uint64_t at = request.remote_offset.value() - region.base;
+  const ByteOrder order = state.memory.byte_order;
+  const std::uint64_t original = word_at(region.contents.octets(), at, order);
+  const bool adds = (request.operation.value() & operation_mask) ==
+                    static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+  const std::uint64_t result =
+      adds ? fetch_add(original, request.add_or_swap_data.value(), request.add_or_swap_mask.value())
+           : compare_swap(original, request);
+  Response response;
+  response.atomic = AtomicAnswer{region.handle, request.request_id.value(), original};
+  response.indeterminate = region.indeterminate;
+  state.store(region, at, octets_of(result, order));
+  taking.coverage.took(Transition::atomic_asked);
+  owe(taking, std::move(state), std::move(response));
+}
+
+}  // namespace
+
+std::uint64_t fetch_add(std::uint64_t original, std::uint64_t add, std::uint64_t mask) {
+  std::uint64_t sum = 0, carry = 0;
+  for (unsigned bit = 0; bit < 64; ++bit) {
+    const std::uint64_t column = (original >> bit & 1) + (add >> bit & 1) + carry;
+    sum |= (column & 1) << bit;
+    // A bit of the mask ends a field.
+    carry = (mask >> bit & 1) != 0 ? 0 : column >> 1;
+  }
+  return sum;
+}
+
+std::uint64_t compare_swap(std::uint64_t original, const wire::AtomicRequestHeader& request) {
+  const std::uint64_t compare_mask = request.compare_mask.value();
+  if ((original & compare_mask) != (request.compare_data.value() & compare_mask)) return original;
+  const std::uint64_t swap_mask = request.add_or_swap_mask.value();
+  return (original & ~swap_mask) | (request.add_or_swap_data.value() & swap_mask);
+}
+
+void deliver_atomic_request(const Taking& taking, const State& state, const Octets& octets) {
+  Faults faults;
+  if (octets.size() != sizeof(wire::AtomicRequestHeader)) {
+    faults.add(fault::request_length);
+    concern_request(faults);
+    return refuse(taking, state, faults.all(), SentSegment{});
+  }
+  const auto request = wire::Reader(octets).read<wire::AtomicRequestHeader>();
+  State checked = state;
+  faults = check(checked, taking, request);
+  if (faults.any()) {
+    concern_request(faults);
+    return refuse(taking, state, faults.all(), SentSegment{});
+  }
+  Stream& stream = checked.streams[taking.stream];
+  if ((request.operation.value() & ~operation_mask) != 0)
+    stream.taken_by.push_back("rdmap.atomic.request-reserved-ignored");
+  stream.taken_by.insert(stream.taken_by.end(), {"rdmap.atomic.fetchadd-compare-data-ignored",
+                                                 "rdmap.atomic.fetchadd-compare-mask-ignored"});
+  // It need not be carried out by whoever can no longer answer.
+  if (stream.closing || stream.iut_closed) {
+    State left_out = checked;
+    left_out.streams[taking.stream].phase = Phase::broken;
+    taking.after.push_back(std::move(left_out));
+  }
+  for (State& each : with_byte_order(checked)) carry_out(taking, std::move(each), request);
+}
+
+void deliver_atomic_response(const Taking& taking, const State& state, const Octets& octets) {
+  Faults faults;
+  State taken = state;
+  Work* open = taken.streams[taking.stream].open_read();
+  const bool fits =
+      octets.size() == sizeof(wire::AtomicResponseHeader) && open != nullptr && open->is_atomic();
+  const auto header =
+      fits ? wire::Reader(octets).read<wire::AtomicResponseHeader>() : wire::AtomicResponseHeader{};
+  if (!fits || header.original_request_id.value() != open->request_id) {
+    faults.add(fault::unasked_atomic_response);
+    return refuse(taking, state, faults.all(), SentSegment{});
+  }
+  open->done = true;
+  taking.coverage.took(Transition::atomic_answered);
+  const std::vector<iut::Piece> sink = open->command.pieces;
+  for (State& each : with_byte_order(taken)) {
+    each.place(sink, 0, octets_of(header.original_data.value(), each.memory.byte_order));
+    taking.after.push_back(std::move(each));
+  }
+}
+
+void owe(const Taking& taking, State state, Response response) {
+  Stream& stream = state.streams[taking.stream];
+  const std::size_t before = stream.responses.size();
+  State taken = state;
+  taken.streams[taking.stream].responses.push_back(std::move(response));
+  taking.after.push_back(std::move(taken));
+  // Whether an earlier one is done with by now is not known: at the limit it may be one too many.
+  if (before >= stream.terms.depths.ird) {
+    Faults faults;
+    faults.add(fault::too_many_reads);
+    refuse(taking, state, faults.all(), SentSegment{});
+  }
+  // Who has closed its half, or is about to, cannot answer.
+  if (stream.closing || stream.iut_closed) {
+    stream.phase = Phase::broken;
+    taking.after.push_back(std::move(state));
+  }
+}
+
+}  // namespace suite::model

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/session_cases.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "suite/sessions/drawing.hpp"
+#include "suite/sessions/player.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+constexpr std::string_view prefix = "soak.session.", layer = "soak";
+
+std::optional<std::uint64_t> seed_of(std::string_view id) {
+  if (!id.starts_with(prefix)) return std::nullopt;
+  id.remove_prefix(prefix.size());
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seed);
+  if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
+  return seed;
+}
+
+/// One expectation, of the rule that fits best.
+cases::ExpectationRecord record_of(const sessions::Found& found) {
+  using results::Judgement;
+  cases::ExpectationRecord record;
+  record.rule = found.rules.empty() ? "" : found.rules.front();
+  record.admissible = {found.admissible};
+  record.actual = found.came;
+  record.judgement = found.advisory        ? Judgement::advisory
+                     : record.rule.empty() ? Judgement::inconclusive
+                                           : Judgement::also_seen;
+  return record;
+}
+
+void bring_to_start(iut::Iut& iut, base::TimePoint deadline) {
+  const std::uint64_t number = iut.post(iut::Reset{});
+  while (const auto event = iut.next_event(deadline)) {
+    const auto* reply = std::get_if<iut::Reply>(&*event);
+    if (reply != nullptr && reply->command == number) return;
+  }
+}
+
+/// An agent that gives no reply, or breaks the rules of its own protocol, breaks none of an RFC.
+cases::Verdict verdict_of(const sessions::Played& played) {
+  const sessions::Found* failure = played.failure();
+  return failure != nullptr && failure->rules.empty() ? cases::Verdict::inconclusive
+                                                      : cases::Verdict::pass;
+}
+
+}  // namespace
+
+std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", prefix, seed); }
+
+std::optional<cases::Case> session_case(const std::string& id) {
+  const auto seed = seed_of(id);
+  if (!seed) return std::nullopt;
+  cases::Case one;
+  one.id = session_id(*seed);
+  one.title = fmt::format("the random session of seed {}", *seed);
+  one.layer = layer;
+  one.file = "suite/sessions/drawing.cpp";
+  // Every case judges a rule: all of a session is messages of RDMAP.
+  one.rules = {"rdmap.stream.only-rdma-messages"};
+  one.deadline = std::chrono::minutes(2);
+  return one;
+}
+
+bool is_session(const cases::Case& one) { return one.layer == layer; }
+
+cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& environment) {
+  using std::chrono::milliseconds;
+  const auto scaled = [&](milliseconds time) {
+    return std::chrono::duration_cast<base::Duration>(time * environment.deadline_scale);
+  };
+  constexpr milliseconds patience{1500}, quiet{10};
+  environment.current_configuration.reset();
+  bring_to_start(environment.iut, environment.loop.now() + scaled(patience));
+  const auto start = environment.loop.now();
+  sessions::Played played = sessions::play(sessions::draw(seed_of(one.id).value_or(0)),
+                                           {.loop = environment.loop,
+                                            .tester = environment.tester,
+                                            .iut = environment.iut,
+                                            .iut_address = environment.iut_ipv4,
+                                            .patience = scaled(patience),
+                                            .quiet = scaled(quiet),
+                                            .startup_patience = {}});
+  cases::CaseOutcome outcome;
+  outcome.verdict = verdict_of(played);
+  for (const sessions::Found& found : played.found)
+    outcome.expectations.push_back(record_of(found));
+  if (outcome.verdict != cases::Verdict::pass) outcome.reason = played.failure()->came;
+  outcome.judged_in_frames.assign(played.judged.begin(), played.judged.end());
+  outcome.exchange = std::move(played.exchange);
+  outcome.connections = std::move(played.connections);
+  outcome.duration = environment.loop.now() - start;
+  return outcome;
+}
+
+SuiteParts with_sessions(const SuiteParts& parts, const std::vector<std::string>& selected) {
+  SuiteParts all = parts;
+  for (const std::string& id : selected)
+    if (auto one = session_case(id)) all.table.push_back(std::move(*one));
+  return all;
+}
+
+}  // namespace suite::runner

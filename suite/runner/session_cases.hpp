@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Random sessions as cases, so that a run can play them on any IUT: with its network, its capture, the
+// log of its kernel, and its known issues (docs/soak.md).
+//
+// The id of a session is `soak.session.SEED`. It judges no rule of its own: what the model finds is
+// reported once for all sessions, as `finding:RULE`.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "suite/cases/framework/case.hpp"
+#include "suite/runner/suite_parts.hpp"
+
+namespace suite::runner {
+
+[[nodiscard]] std::string session_id(std::uint64_t seed);
+/// The case of this id; nothing if it is not that of a session.
+[[nodiscard]] std::optional<cases::Case> session_case(const std::string& id);
+[[nodiscard]] bool is_session(const cases::Case& one);
+/// Plays it in real time.
+[[nodiscard]] cases::CaseOutcome play_session(const cases::Case& one,
+                                              cases::Environment& environment);
+
+/// The parts with the sessions that are selected by their ids in the table, so that they run as other
+/// cases do.
+[[nodiscard]] SuiteParts with_sessions(const SuiteParts& parts,
+                                       const std::vector<std::string>& selected);
+
+}  // namespace suite::runner

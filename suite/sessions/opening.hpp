@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How the streams of a session come up, or come to nothing: what both roles of the IUT share.
+#pragma once
+
+#include "suite/sessions/play.hpp"
+#include "suite/sessions/startup_faults.hpp"
+
+namespace suite::sessions {
+
+class Opening {
+ public:
+  Opening(Play& play, const StreamSetup& setup, std::size_t number);
+  virtual ~Opening() = default;
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+
+  /// False: what was found has been told, and the session ends.
+  [[nodiscard]] bool come_up();
+  /// The fault of the setup keeps the connection from coming up.
+  [[nodiscard]] bool come_to_nothing();
+
+ protected:
+  using EnhancedWords = model::EnhancedWords;
+
+  [[nodiscard]] virtual bool open() = 0;
+  /// Until the fault has been shown to the IUT; then what has to follow is judged.
+  [[nodiscard]] virtual bool fail_to_open() = 0;
+
+  // -- findings; all return false --
+  bool fail(const std::string& admissible, const std::string& came, std::vector<std::string> rules);
+  void advise(const std::string& admissible, const std::string& came,
+              std::vector<std::string> rules);
+  [[nodiscard]] const std::vector<std::string>& fault_rules() const {
+    return rules_of(setup_.fault, setup_.iut_initiates);
+  }
+
+  // -- what the IUT is asked for --
+  void configure();
+  void create_endpoint();
+  void post_early_receive();
+  [[nodiscard]] iut::ConnectParameters parameters() const;
+
+  // -- what the tester sends --
+  [[nodiscard]] Octets peer_data(bool enhanced) const;
+  /// The frame as the fault has it.
+  void send_frame(lower_tester::StartupFrame frame);
+  [[nodiscard]] EnhancedWords with_rtr(EnhancedWords words, std::uint32_t kinds) const;
+
+  // -- what the IUT sends --
+  /// What comes next within the IUT's time.
+  [[nodiscard]] lower_tester::Arrival next();
+  /// Its startup frame, with the private data of its consumer.
+  [[nodiscard]] bool take_frame(const iut::ConnectParameters& own);
+  [[nodiscard]] rnic::wire::MpaFrame frame() const { return line_->peer.received_frame()->frame(); }
+  /// The end of the connection, or of its half.
+  [[nodiscard]] bool take_end();
+  /// Depths that the consumer is shown are those of the peer's frame, from its own side.
+  [[nodiscard]] bool check_depths(const std::optional<int>& ird, const std::optional<int>& ord,
+                                  const std::optional<EnhancedWords>& words, const char* rule);
+  [[nodiscard]] static bool same_data(const Octets& seen, const Octets& wanted);
+
+  Play& play_;
+  const StreamSetup& setup_;
+  iut::Handle endpoint_;
+  model::StreamTerms terms_;
+  std::unique_ptr<Line> line_;
+  iut::ConnectParameters own_;
+  /// The enhanced words that the tester has sent.
+  std::optional<EnhancedWords> sent_words_;
+  std::optional<iut::PostReceive> early_receive_;
+};
+
+/// The tester is MPA Initiator, the IUT's consumer listens.
+[[nodiscard]] std::unique_ptr<Opening> opening_by_tester(Play& play, const StreamSetup& setup,
+                                                         std::size_t number);
+/// The IUT is MPA Initiator.
+[[nodiscard]] std::unique_ptr<Opening> opening_by_iut(Play& play, const StreamSetup& setup,
+                                                      std::size_t number);
+
+}  // namespace suite::sessions
