@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Capture files of what the reference RNIC sends with each deviation, for judges that see only
-// the wire.
+// Capture files of what the reference RNIC sends with each deviation, or with each set of lawful
+// variants, for judges that see only the wire.
 #pragma once
 
 #include <expected>
@@ -16,7 +16,7 @@
 
 namespace suite::self_test {
 
-/// One pcap for each deviation, NAME.pcap, with the connections of all cases that ran with it, and
+/// One pcap for each deviation or set, NAME.pcap, with the connections of all cases that ran with it, and
 /// index.json: name, rule, cases, and the addresses of the reference. The octets of the streams are
 /// real; the TCP headers are made up.
 class DeviationCaptures {
@@ -25,8 +25,8 @@ class DeviationCaptures {
   [[nodiscard]] static std::expected<DeviationCaptures, std::string> create(
       std::filesystem::path folder);
 
-  /// Adds what one case saw. Cases of one deviation follow each other; `conforming` is the name
-  /// without a deviation.
+  /// Adds what one case saw. Cases of one deviation or set follow each other; `conforming` is the name
+  /// without a deviation, and a set has no rule.
   void add(std::string_view deviation, std::string_view rule, const std::string& case_id,
            const cases::CaseOutcome& outcome);
   /// Writes what is left. The error, of this or an earlier file, is one line.
