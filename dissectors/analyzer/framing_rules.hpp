@@ -31,19 +31,28 @@ struct Diagnosis {
   bool layout_differs = false;
   /// The whole direction has Markers, or has none, against what was settled.
   bool direction_differs = false;
-  bool length_swapped = false;  ///< ULPDU_Length is little-endian in this direction
+  bool length_swapped = false;    ///< ULPDU_Length is little-endian in this direction
+  bool crcs_not_counted = false;  ///< Markers in this direction stand as if CRC fields took no room
+};
+
+/// Places of Markers in a direction that a sender may have taken for the right ones.
+struct MarkerMistakes {
+  std::uint32_t origin_sequence = 0;  ///< the TCP sequence number at position 0
+  std::uint64_t crcs = 0;             ///< octets of CRC fields since position 0
 };
 
 /// Explains an FPDU whose CRC does not fit its presumed shape; nothing if no reading tried makes it
-/// fit. `octets` begin with it and may go on after it. `origin_sequence` is the TCP sequence number
-/// at position 0.
+/// fit. `octets` begin with it and may go on after it.
 [[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
-                                                std::uint32_t origin_sequence);
+                                                const MarkerMistakes& mistakes);
+/// Explains an FPDU whose CRC fits, but which has no Marker where one should stand: they stand elsewhere.
+[[nodiscard]] std::optional<Diagnosis> diagnose_places(Bytes octets, const Shape& presumed,
+                                                       const MarkerMistakes& mistakes);
 /// An FPDU whose CRC does not fit and which diagnose() cannot explain may go on after `octets`: with
 /// Markers that were not presumed, or without those that were. The octets that the shortest such reading
 /// needs, where all that is there of it speaks for it; nothing if none does.
 [[nodiscard]] std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
-                                                        std::uint32_t origin_sequence);
+                                                        const MarkerMistakes& mistakes);
 
 /// Where a judged FPDU stands, besides what FpduSeen says.
 struct FramedFpdu {
