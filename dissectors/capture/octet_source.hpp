@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Octets that come one after another, from a file, standard input or memory, unpacked where gzip or
-// zstd packed them.
+// Octets that come one after another, from a file, standard input or memory, unpacked where gzip,
+// zstd or xz packed them.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class OctetSource {
     const std::string& path);
 /// Octets that lie in memory and outlive the source.
 [[nodiscard]] std::unique_ptr<OctetSource> octets_in_memory(base::Bytes octets);
-/// The same octets, unpacked if they begin as gzip or zstd does. Holds no more of them than a
+/// The same octets, unpacked if they begin as gzip, zstd or xz does. Holds no more of them than a
 /// buffer and the packer's window (at most 128 MiB), however large they grow.
 [[nodiscard]] std::unique_ptr<OctetSource> unpacked(std::unique_ptr<OctetSource> source);
 

@@ -36,9 +36,10 @@ constexpr const char* footer =
     "      --level or --connection only the violations that are shown count.\n";
 
 void declare(CLI::App& app, Options& o) {
-  app.add_option("FILE", o.input,
-                 "capture to judge: pcap or pcapng, also packed by gzip or zstd; - for standard "
-                 "input");
+  app.add_option(
+      "FILE", o.input,
+      "capture to judge: pcap or pcapng, also packed by gzip, zstd or xz; - for standard "
+      "input");
   app.add_option("-i,--interface", o.interface, "capture this interface live, until Ctrl-C");
   app.add_flag("--json", o.json, "JSON lines instead of text (docs/reading-traces.md)");
   app.add_flag("--sarif", o.sarif, "one SARIF 2.1.0 document instead of text")->excludes("--json");
