@@ -24,7 +24,7 @@ USAGE
 }
 
 core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
-  libboost-test-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libisal-dev libpcap-dev libssl-dev zlib1g-dev libzstd-dev
+  libboost-test-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libisal-dev libpcap-dev libssl-dev zlib1g-dev libzstd-dev liblzma-dev
   libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
   python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev

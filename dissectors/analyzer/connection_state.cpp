@@ -117,11 +117,14 @@ bool ConnectionState::supply(Side& from) {
     const auto known = static_cast<std::int32_t>(knowing.acknowledgement - part.sequence);
     const bool sent_again =
         part.ack && static_cast<std::int32_t>(part.acknowledgement - knowing.sequence) > 0;
-    if (part.syn || known <= 0 || (!sent_again && is_early(to, part, it.time))) continue;
+    if (part.syn || part.rst || known <= 0 || (!sent_again && is_early(to, part, it.time)))
+      continue;
     part.payload_length = std::min(part.payload_length, static_cast<std::size_t>(known));
-    part.payload = part.payload.first(std::min(part.payload.size(), part.payload_length));
     part.fin = false;
     if (!from.stream.continued_by(part)) continue;
+    // What is added may end the connection, and with it all that waits.
+    const std::vector<std::byte> payload = it.payload;
+    part.payload = Bytes(payload).first(std::min(payload.size(), part.payload_length));
     from.stream.add(part, it.frame, it.time, from.receiver,
                     received(from.receiver.direction, part));
     return true;

@@ -154,6 +154,13 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   return std::nullopt;
 }
 
+/// The shape of the FPDU that begins with `octets` at this position, in a direction with Markers.
+std::optional<Shape> shape_at(Bytes octets, std::uint64_t position) {
+  const auto length = ulpdu_length(octets, wire::marker_at(position));
+  return length && position % 4 == 0 ? std::optional(Shape::of(*length, true, position))
+                                     : std::nullopt;
+}
+
 /// The shape of the FPDU that begins with `octets` at this position, if it then has Markers in it.
 std::optional<Shape> with_markers(Bytes octets, std::uint64_t position) {
   const auto length = ulpdu_length(octets, wire::marker_at(position));
@@ -177,10 +184,35 @@ std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
   return from_front && crc_fits(octets, *from_front) ? from_front : std::nullopt;
 }
 
+/// Where the sender counts 512 octets from Marker to Marker and no CRC fields among them. The FPDU or the
+/// next one has to have such a Marker: without one this one is as if Markers were left out.
+std::optional<Shape> shape_without_crcs(Bytes octets, const Shape& presumed,
+                                        const MarkerMistakes& mistakes) {
+  // Of a position the place within the interval alone counts.
+  const std::uint64_t crcs = mistakes.crcs % wire::marker_interval;
+  const auto shape = shape_at(octets, presumed.position + wire::marker_interval - crcs);
+  if (crcs == 0 || !shape || !crc_fits(octets, *shape)) return std::nullopt;
+  if (points_to_front(octets, *shape)) return shape;
+  const Bytes rest = octets.subspan(shape->size());
+  const auto next = shape_at(rest, shape->position + shape->size() - wire::fpdu_crc_size);
+  return next && points_to_front(rest, *next) && crc_fits(rest, *next) ? shape : std::nullopt;
+}
+
+std::optional<Diagnosis> crcs_not_counted(Bytes octets, const Shape& presumed,
+                                          const MarkerMistakes& mistakes) {
+  const auto shape = shape_without_crcs(octets, presumed, mistakes);
+  if (!shape) return std::nullopt;
+  auto result = explained(*shape, framing::marker_places,
+                          "Markers as if CRC fields took no room in the stream",
+                          "Markers at multiples of 512 from the first Marker");
+  result.direction_differs = result.crcs_not_counted = true;
+  return result;
+}
+
 /// Markers are at other places in the whole direction, or missing, or present without being asked
 /// for.
 std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
-                                       std::uint32_t origin_sequence) {
+                                       const MarkerMistakes& mistakes) {
   const auto direction = [&](const Shape& shape, Statement broken, std::string actual,
                              std::string admissible) {
     auto result = explained(shape, broken, std::move(actual), std::move(admissible));
@@ -194,6 +226,7 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                      "an FPDU that fits its CRC only with Markers in it",
                      "no Markers: the peer's startup frame has M = 0");
   }
+  if (auto found = crcs_not_counted(octets, presumed, mistakes)) return found;
   if (const auto length = ulpdu_length(octets, false)) {
     const Shape shape = Shape::of(*length, false, presumed.position);
     if (crc_fits(octets, shape))
@@ -203,12 +236,9 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                        "an FPDU that fits its CRC without Markers",
                        "a Marker every 512 octets, the first before the first FPDU");
   }
-  const std::uint64_t by_sequence = presumed.position + origin_sequence;
-  const auto length = ulpdu_length(octets, wire::marker_at(by_sequence));
-  if (!length || by_sequence % 4 != 0) return std::nullopt;
-  const Shape shape = Shape::of(*length, true, by_sequence);
-  if (!crc_fits(octets, shape)) return std::nullopt;
-  return direction(shape, framing::marker_places,
+  const auto shape = shape_at(octets, presumed.position + mistakes.origin_sequence);
+  if (!shape || !crc_fits(octets, *shape)) return std::nullopt;
+  return direction(*shape, framing::marker_places,
                    "Markers where the TCP sequence number is a multiple of 512",
                    "Markers at multiples of 512 from the first Marker");
 }
@@ -226,18 +256,26 @@ std::optional<Diagnosis> no_value(Bytes octets, const Shape& shape) {
 }  // namespace
 
 std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
-                                  std::uint32_t origin_sequence) {
+                                  const MarkerMistakes& mistakes) {
   if (const auto parts = parts_of(octets, presumed)) {
     if (auto found = other_value(*parts, presumed)) return found;
     if (auto found = other_coverage(*parts, presumed)) return found;
   }
   if (auto found = other_length(octets, presumed)) return found;
-  if (auto found = other_markers(octets, presumed, origin_sequence)) return found;
+  if (auto found = other_markers(octets, presumed, mistakes)) return found;
   return no_value(octets, presumed);
 }
 
+std::optional<Diagnosis> diagnose_places(Bytes octets, const Shape& presumed,
+                                         const MarkerMistakes& mistakes) {
+  const std::size_t marker = wire::octets_to_marker(presumed.position);
+  if (marker + wire::marker_size > presumed.size() || points_to_front(octets, presumed))
+    return std::nullopt;
+  return crcs_not_counted(octets, presumed, mistakes);
+}
+
 std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
-                                          std::uint32_t origin_sequence) {
+                                          const MarkerMistakes& mistakes) {
   std::optional<std::size_t> least;
   const auto consider = [&](const Shape& shape) {
     if (shape.size() > octets.size() && (!least || shape.size() < *least) &&
@@ -254,8 +292,10 @@ std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
   }
   if (const auto length = ulpdu_length(octets, false))
     consider(Shape::of(*length, false, presumed.position));
-  const std::uint64_t by_sequence = presumed.position + origin_sequence;
-  if (by_sequence % 4 == 0) consider_markers(by_sequence);
+  const std::uint64_t crcs = mistakes.crcs % wire::marker_interval;
+  for (const std::uint64_t position : {presumed.position + mistakes.origin_sequence,
+                                       presumed.position + wire::marker_interval - crcs})
+    if (position % 4 == 0) consider_markers(position);
   return least;
 }
 

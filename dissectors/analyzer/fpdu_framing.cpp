@@ -56,6 +56,9 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
     seen.crc_expected = number(wire::crc32c_trailer(covered));
     if (seen.crc_value != seen.crc_expected) return unfitting(at, piece, shape, seen);
     seen.crc = Crc::right;
+    if (shape.markers)
+      if (const auto other = diagnose_places(piece.octets, shape, at.marker_mistakes()))
+        return explained(at, piece, *other, seen);
     if (at.known.crc == true) judged_by_crc(at, shape);
     if (at.length_swapped) still_swapped(at, piece, shape);
   }
@@ -111,10 +114,10 @@ std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& s
   }
   seen.crc = Crc::wrong;
   if (at.diagnoses++ < most_diagnoses) {
-    const auto sequence = static_cast<std::uint32_t>(at.origin_sequence + at.origin);
-    if (const auto diagnosis = diagnose(piece.octets, shape, sequence))
+    const MarkerMistakes mistakes = at.marker_mistakes();
+    if (const auto diagnosis = diagnose(piece.octets, shape, mistakes))
       return explained(at, piece, *diagnosis, seen);
-    if (const auto longer = longer_reading(piece.octets, shape, sequence))
+    if (const auto longer = longer_reading(piece.octets, shape, mistakes))
       return await(at, piece, *longer);
   }
   return unexplained(at, piece, shape, seen);
@@ -153,6 +156,8 @@ std::uint64_t MpaFraming::explained(Half& at, const Piece& piece, const Diagnosi
     }
     at.known.markers = diagnosis.shape.markers;
     at.origin = piece.offset - diagnosis.shape.position;
+    at.crcs_not_counted = diagnosis.crcs_not_counted;
+    at.crcs = 0;
     return take_fpdu(at, piece, diagnosis.shape);
   }
   if (diagnosis.layout_differs) seen.crc = Crc::right;
@@ -313,6 +318,7 @@ void MpaFraming::split(Bytes octets, const Shape& shape, std::uint64_t offset, F
 void MpaFraming::after_fpdu(Half& at, const Shape& shape) {
   at.any_fpdu = true;
   at.follows_hole = false;
+  (at.crcs_not_counted ? at.origin : at.crcs) += shape.trailer;
   if (!at.known.markers) {
     at.without_marker += shape.size();
     if (at.without_marker >= shows_no_markers) at.known.markers = false;

@@ -31,19 +31,28 @@ struct Diagnosis {
   bool layout_differs = false;
   /// The whole direction has Markers, or has none, contrary to the negotiation.
   bool direction_differs = false;
-  bool length_swapped = false;  ///< ULPDU_Length is little-endian in this direction
+  bool length_swapped = false;    ///< ULPDU_Length is little-endian in this direction
+  bool crcs_not_counted = false;  ///< Markers in this direction stand as if CRC fields took no room
+};
+
+/// Places of Markers in a direction that a sender may have taken for the right ones.
+struct MarkerMistakes {
+  std::uint32_t origin_sequence = 0;  ///< the TCP sequence number at position 0
+  std::uint64_t crcs = 0;             ///< octets of CRC fields since position 0
 };
 
 /// Explains an FPDU whose CRC does not fit its presumed shape; nothing if no reading tried makes it
-/// fit. `octets` begin with it and may continue after it. `origin_sequence` is the TCP sequence
-/// number at position 0.
+/// fit. `octets` begin with it and may continue after it.
 [[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
-                                                std::uint32_t origin_sequence);
+                                                const MarkerMistakes& mistakes);
+/// Explains an FPDU whose CRC fits, but which has no Marker where one is due: they are at other places.
+[[nodiscard]] std::optional<Diagnosis> diagnose_places(Bytes octets, const Shape& presumed,
+                                                       const MarkerMistakes& mistakes);
 /// An FPDU whose CRC does not fit and which diagnose() cannot explain may continue after `octets`:
 /// with Markers that were not presumed, or without those that were. Returns the octets that the
 /// shortest such reading needs that agrees with all octets so far; nothing if none does.
 [[nodiscard]] std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
-                                                        std::uint32_t origin_sequence);
+                                                        const MarkerMistakes& mistakes);
 
 /// The place of a judged FPDU, in addition to FpduSeen.
 struct FramedFpdu {

@@ -243,8 +243,7 @@ void MpaFraming::finish_assembly(Half& at, Rest why) {
                     rest.first.frame, rest.last.frame, rest.last.time};
   const auto shape = presumed(at, rest.octets, rest.begin);
   if (shape && !rest.cut() && at.known.crc == true && at.diagnoses++ < most_diagnoses) {
-    const auto sequence = static_cast<std::uint32_t>(at.origin_sequence + at.origin);
-    if (const auto diagnosis = diagnose(rest.octets, *shape, sequence)) {
+    if (const auto diagnosis = diagnose(rest.octets, *shape, at.marker_mistakes())) {
       FpduSeen seen;
       seen.ulpdu_length = ulpdu_length(rest.octets, shape->leading_marker()).value_or(0);
       const std::uint64_t used = explained(at, piece, *diagnosis, seen);

@@ -131,7 +131,9 @@ class MpaFraming final : private RuleReporter {
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;
-    std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
+    std::uint64_t origin = 0;       ///< offset of position 0 of Full Operation, or of a Marker
+    std::uint64_t crcs = 0;         ///< octets of CRC fields since then
+    bool crcs_not_counted = false;  ///< its Markers stand as if CRC fields took no room
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
     bool no_crc_field = false;          ///< its sender leaves the field out
@@ -145,6 +147,10 @@ class MpaFraming final : private RuleReporter {
     std::uint64_t searched = 0;  ///< octets searched without success since it began
     int aligned_cuts = 0;        ///< cut segments in a row that were one plausible FPDU each
     FramingRules rules;
+    [[nodiscard]] MarkerMistakes marker_mistakes() const {
+      return {.origin_sequence = static_cast<std::uint32_t>(origin_sequence + origin),
+              .crcs = crcs};
+    }
   };
   /// Octets of one piece: what there is of an FPDU and after it.
   struct Piece {

@@ -183,6 +183,8 @@ void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
   } else if (!at.startup) {
     at.origin = offset;
   }
+  at.crcs = 0;
+  at.crcs_not_counted = false;
   if (fit.crc_right && !at.known.crc) at.known.crc = true;
   at.certainty = follows_startup ? Certainty::certain : Certainty::likely;
   at.phase = Phase::operation;

@@ -168,9 +168,12 @@ bool TcpReassembly::lacks(std::uint32_t number) const {
 }
 
 bool TcpReassembly::continued_by(const capture::Segment& segment) const {
-  const std::uint32_t next = started_ ? static_cast<std::uint32_t>(origin_ + next_)
-                                      : announced_.value_or(segment.sequence);
-  return next - segment.sequence < segment.payload_length;
+  if (!started_)
+    return announced_.value_or(segment.sequence) - segment.sequence < segment.payload_length;
+  const std::int64_t begin = offset_of(segment.sequence);
+  const auto next = static_cast<std::int64_t>(next_);
+  return begin >= 0 && begin <= next &&
+         static_cast<std::size_t>(next - begin) < segment.payload_length;
 }
 
 std::optional<std::uint64_t> TcpReassembly::from_syn_to(std::uint32_t number) const {

@@ -71,7 +71,7 @@ class TcpReassembly {
                     StreamReceiver& receiver);
   /// Octets before this number, which is an acknowledgement, have not come yet.
   [[nodiscard]] bool lacks(std::uint32_t number) const;
-  /// The segment carries the octet after the last one handed on.
+  /// The segment, once added, hands on the octet after the last one handed on.
   [[nodiscard]] bool continued_by(const capture::Segment& segment) const;
   /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
   [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;

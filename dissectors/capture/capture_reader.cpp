@@ -215,15 +215,16 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     if (const std::string& fault = state->feed.source->fault(); !fault.empty())
       return refuse(fault);
     if (state->feed.position == 0) return refuse("it is empty");
-    return refuse(
-        fmt::format("it is not a pcap or pcapng file, compressed or not ({})", error.data()));
+    return refuse(fmt::format("it is no pcap or pcapng file, also not inside gzip, zstd or xz ({})",
+                              error.data()));
   }
   const int datalink = pcap_datalink(state->handle.get());
   const auto link = link_of_datalink(datalink);
   if (!link) {
     const char* known = pcap_datalink_val_to_name(datalink);
     return refuse(fmt::format(
-        "its link type {} is not supported; ethernet, raw IP, loopback and Linux cooked are",
+        "its link type {} is not supported; ethernet, raw IP, loopback and Linux cooked are. "
+        "The Wireshark plugin judges TCP on every link that Wireshark reads",
         known != nullptr ? known : fmt::to_string(datalink)));
   }
   state->link = *link;

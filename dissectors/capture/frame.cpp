@@ -282,19 +282,23 @@ Parsed leave_tunnels(Parsed packet) {
   return packet;
 }
 
-// One's complement sum of 16-bit words as this machine reads them (RFC 1071); an odd octet is followed by
-// a zero.
+// One's complement sum of 16-bit words as this machine reads them, not folded yet (RFC 1071); an odd octet
+// is followed by a zero. In longer words it is the same sum if what they carry over is added again.
 std::uint64_t sum_of(base::Bytes octets) {
-  std::uint64_t sum = 0;
-  std::size_t at = 0;
-  for (; at + sizeof(std::uint32_t) <= octets.size(); at += sizeof(std::uint32_t)) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, octets.data() + at, sizeof word);
-    sum += word;
+  using Block = std::array<std::uint64_t, 4>;
+  std::uint64_t sum = 0, carried = 0;
+  const auto add = [&](std::uint64_t word) {
+    carried += static_cast<std::uint64_t>(__builtin_add_overflow(sum, word, &sum));
+  };
+  for (; octets.size() >= sizeof(Block); octets = octets.subspan(sizeof(Block))) {
+    Block block;
+    std::memcpy(block.data(), octets.data(), sizeof block);
+    for (const std::uint64_t word : block) add(word);
   }
-  std::uint32_t rest = 0;
-  if (at < octets.size()) std::memcpy(&rest, octets.data() + at, octets.size() - at);
-  return sum + rest;
+  Block rest{};
+  if (!octets.empty()) std::memcpy(rest.data(), octets.data(), octets.size());
+  for (const std::uint64_t word : rest) add(word);
+  return (sum >> 32) + (sum & 0xFFFF'FFFF) + carried;
 }
 
 std::uint16_t fold(std::uint64_t sum) {

@@ -2,6 +2,7 @@
 #include "dissectors/capture/octet_source.hpp"
 
 #include <fcntl.h>
+#include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -216,6 +217,43 @@ class ZstdSource final : public UnpackingSource {
   bool between_frames_ = false;
 };
 
+class XzSource final : public UnpackingSource {
+ public:
+  explicit XzSource(Packed packed) : UnpackingSource(std::move(packed)) {
+    // A file may hold several xz streams, one after the other.
+    if (lzma_stream_decoder(&stream_, most_memory, LZMA_CONCATENATED) != LZMA_OK)
+      stop("no memory to unpack xz");
+  }
+  ~XzSource() override { lzma_end(&stream_); }
+  XzSource(const XzSource&) = delete;
+  XzSource& operator=(const XzSource&) = delete;
+
+  std::size_t read(std::span<std::byte> buffer) override {
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(buffer.data());
+    stream_.avail_out = buffer.size();
+    while (!done_ && stream_.avail_out == buffer.size()) {
+      const base::Bytes there = packed_.peek(1);
+      stream_.next_in = reinterpret_cast<const std::uint8_t*>(there.data());
+      stream_.avail_in = there.size();
+      const lzma_ret status = lzma_code(&stream_, there.empty() ? LZMA_FINISH : LZMA_RUN);
+      packed_.drop(there.size() - stream_.avail_in);
+      if (status == LZMA_STREAM_END)
+        stop("");
+      else if (status == LZMA_BUF_ERROR && there.empty())
+        stop("the xz stream ends too early");
+      else if (status == LZMA_MEMLIMIT_ERROR)
+        stop("the xz stream takes more than 128 MiB to unpack");
+      else if (status != LZMA_OK && status != LZMA_BUF_ERROR)
+        stop("the xz stream is damaged");
+    }
+    return buffer.size() - stream_.avail_out;
+  }
+
+ private:
+  static constexpr std::uint64_t most_memory = std::uint64_t{128} << 20;
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+
 bool begins_with(base::Bytes octets, std::string_view mark) {
   return octets.size() >= mark.size() && std::memcmp(octets.data(), mark.data(), mark.size()) == 0;
 }
@@ -246,6 +284,7 @@ std::unique_ptr<OctetSource> unpacked(std::unique_ptr<OctetSource> source) {
   if (begins_with(front, "\x1f\x8b"sv)) return std::make_unique<GzipSource>(std::move(packed));
   if (begins_with(front, "\x28\xb5\x2f\xfd"sv))
     return std::make_unique<ZstdSource>(std::move(packed));
+  if (begins_with(front, "\xfd\x37zX"sv)) return std::make_unique<XzSource>(std::move(packed));
   return std::make_unique<PlainSource>(std::move(packed));
 }
 

@@ -38,7 +38,7 @@ constexpr const char* footer =
 void declare(CLI::App& app, Options& o) {
   app.add_option(
       "FILE", o.input,
-      "capture to judge: pcap or pcapng, also compressed with gzip or zstd; - for standard "
+      "capture to judge: pcap or pcapng, also packed by gzip, zstd or xz; - for standard "
       "input");
   app.add_option("-i,--interface", o.interface, "capture this interface live, until Ctrl-C");
   app.add_flag("--json", o.json, "JSON lines instead of text (docs/reading-traces.md)");

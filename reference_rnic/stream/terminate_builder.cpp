@@ -55,6 +55,9 @@ wire::TerminateCause chosen_cause(const Fault& fault, const StreamDecisions& dec
 /// errors Figure 10 leaves it out, section 7.1, case 3 does not (docs/disputes.md D57).
 bool includes_request(const Fault& fault, Included included, const StreamDecisions& decisions) {
   if (!fault.request || included.rdmap) return fault.request.has_value();
+  const bool is_operation_error = fault.cause.layer == wire::layer::rdmap &&
+                                  fault.cause.type == wire::error_type::rdmap_operation;
+  if (!is_operation_error) return false;
   return decisions.decide(
       Choice<bool>{"rdmap.terminate.operation-error-no-rdma-header", false, either},
       &Decisions::read_request_included, fault);

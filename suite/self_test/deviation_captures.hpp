@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Capture files of what the reference RNIC sends with each deviation, for judges that see only
-// the wire.
+// Capture files of what the reference RNIC sends with each deviation, or with each set of lawful
+// variants, for judges that see only the wire.
 #pragma once
 
 #include <expected>
@@ -16,7 +16,7 @@
 
 namespace suite::self_test {
 
-/// One pcap for each deviation, NAME.pcap, with the connections of all cases that ran with it, and
+/// One pcap for each deviation or set, NAME.pcap, with the connections of all cases that ran with it, and
 /// index.json: name, rule, cases, and the addresses of the reference. The octets of the streams are
 /// real; the TCP headers are made up.
 class DeviationCaptures {

@@ -149,9 +149,13 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
         std::ranges::find(lacking, iut::capability::configure_rtr) != lacking.end())
       lacking.emplace_back("RTR");
     LawfulResult result{.set = set, .wrong = {}};
-    for (const Case& one : parts.table)
-      if (const auto before = baseline.find(one.id); before != baseline.end())
-        judge(one, before->second, parts.execute(one, (*test_bed)->environment()), lacking, result);
+    for (const Case& one : parts.table) {
+      const auto before = baseline.find(one.id);
+      if (before == baseline.end()) continue;
+      const CaseOutcome outcome = parts.execute(one, (*test_bed)->environment());
+      judge(one, before->second, outcome, lacking, result);
+      if (plan.observe) plan.observe(set, one, outcome);
+    }
     progress(result);
     results.push_back(std::move(result));
   }

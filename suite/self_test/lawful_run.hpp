@@ -29,6 +29,8 @@ struct LawfulPlan {
   runner::WorkerSetup setup;  ///< variants are filled in
   std::vector<LawfulSet> sets;
   std::string select = "*";  ///< cases, by glob
+  /// Called for each case that ran with a set, if given.
+  std::function<void(const LawfulSet&, const cases::Case&, const cases::CaseOutcome&)> observe = {};
 };
 
 /// A case that a lawful set made fail, or gave another wrong verdict.

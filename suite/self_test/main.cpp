@@ -161,19 +161,14 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
   return unnoticed + wrongly_listed + unfailed + broken == 0 ? 0 : 1;
 }
 
-// Makes the plan fill `captures`, if they are asked for.
-std::expected<void, std::string> open_captures(
-    const Arguments& arguments, std::optional<self_test::DeviationCaptures>& captures,
-    self_test::Plan& plan) {
-  if (arguments.captures.empty()) return {};
+using Captures = std::optional<self_test::DeviationCaptures>;
+
+// What writes into the folder of --captures, if it is given.
+std::expected<Captures, std::string> open_captures(const Arguments& arguments) {
+  if (arguments.captures.empty()) return std::nullopt;
   auto made = self_test::DeviationCaptures::create(arguments.captures);
-  if (!made) return std::unexpected(made.error());
-  captures = std::move(*made);
-  plan.observe = [&captures](const auto* deviation, const auto& one, const auto& outcome) {
-    captures->add(deviation == nullptr ? "conforming" : deviation->name,
-                  deviation == nullptr ? "" : deviation->rule, one.id, outcome);
-  };
-  return {};
+  if (!made) return std::unexpected("--captures: " + made.error());
+  return std::move(*made);
 }
 
 int list_lawful() {
@@ -212,10 +207,21 @@ int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& 
     wrong += result.wrong.size();
     if (result.changed == 0 && arguments.select == Arguments{}.select) ++unseen;
   };
-  const auto results = self_test::run_lawful(
-      parts, {.setup = setup, .sets = lawful_sets(arguments), .select = arguments.select}, show);
-  if (!results) {
-    base::say(stderr, "rnic-self-test: {}\n", results.error());
+  self_test::LawfulPlan plan{
+      .setup = setup, .sets = lawful_sets(arguments), .select = arguments.select};
+  auto captures = open_captures(arguments);
+  if (!captures) {
+    base::say(stderr, "rnic-self-test: {}\n", captures.error());
+    return 3;
+  }
+  if (*captures)
+    plan.observe = [&captures](const auto& set, const auto& one, const auto& outcome) {
+      (*captures)->add(self_test::name_of(set), "", one.id, outcome);
+    };
+  const auto results = self_test::run_lawful(parts, plan, show);
+  const auto written = *captures ? (*captures)->finish() : std::expected<void, std::string>();
+  if (!results || !written) {
+    base::say(stderr, "rnic-self-test: {}\n", results ? written.error() : results.error());
     return 3;
   }
   base::say(stdout, "{} sets of lawful variants, {} verdicts wrong, {} unseen; seed {}\n",
@@ -317,13 +323,18 @@ int run(const Arguments& arguments) {
   plan.progress = [](const self_test::DeviationResult& result) {
     base::say(stdout, "{}\n", line_of(result));
   };
-  std::optional<self_test::DeviationCaptures> captures;
-  if (const auto opened = open_captures(arguments, captures, plan); !opened) {
-    base::say(stderr, "rnic-self-test: --captures: {}\n", opened.error());
+  auto captures = open_captures(arguments);
+  if (!captures) {
+    base::say(stderr, "rnic-self-test: {}\n", captures.error());
     return 3;
   }
+  if (*captures)
+    plan.observe = [&captures](const auto* deviation, const auto& one, const auto& outcome) {
+      (*captures)->add(deviation == nullptr ? "conforming" : deviation->name,
+                       deviation == nullptr ? "" : deviation->rule, one.id, outcome);
+    };
   const auto matrix = run_matrix(parts, plan);
-  const auto written = captures ? captures->finish() : std::expected<void, std::string>();
+  const auto written = *captures ? (*captures)->finish() : std::expected<void, std::string>();
   if (!matrix || !written) {
     base::say(stderr, "rnic-self-test: {}\n", matrix ? written.error() : matrix.error());
     return 3;
@@ -378,8 +389,9 @@ int main(int argc, char** argv) {
   app.add_option("--known", arguments.known,
                  "file of deviations that are known to go unnoticed, one per line")
       ->check(CLI::ExistingFile);
-  app.add_option("--captures", arguments.captures,
-                 "write a pcap of each deviation's traffic into this folder");
+  app.add_option(
+      "--captures", arguments.captures,
+      "write a pcap of the traffic of each deviation, or of each lawful set, into this folder");
   app.add_option("--out", arguments.out, "write the matrix to this file (JSON)");
   app.set_version_flag("--version", base::version_text("rnic-self-test"));
   app.footer(footer);

@@ -334,6 +334,23 @@ BOOST_AUTO_TEST_CASE(markers_that_come_late_though_asked_for_are_not_unasked_too
   BOOST_TEST(link.record.ulpdus(to_server).size() == 19U);
 }
 
+BOOST_AUTO_TEST_CASE(markers_placed_without_counting_crcs) {
+  for (const std::size_t payload : {44, 90, 300, 1400}) {
+    BOOST_TEST_CONTEXT("payload " << payload) {
+      Pair pair(true, false);
+      pair.client.counts_crcs = false;
+      for (int count = 0; count < 300; ++count) pair.client.send(payload);
+      Link link;
+      pair.start(link);
+      link.carry_all(to_server, pair.client.octets, pair.client.origin, 7000);
+      link.analyzer.finish();
+      BOOST_TEST(link.record.findings.size() == 1U, link.record.texts);
+      BOOST_TEST(link.record.broken("mpa.markers.interval-from-first-marker"), link.record.texts);
+      BOOST_TEST((link.record.ulpdus(to_server) == pair.client.ulpdus));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(who_did_not_see_startup_does_not_say_that_markers_are_unasked) {
   for (const std::size_t into : {0U, 4U, 200U, 508U})
     for (const std::size_t segment : {7000U, 100U, 13U}) {

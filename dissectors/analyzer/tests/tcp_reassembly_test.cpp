@@ -252,6 +252,30 @@ BOOST_AUTO_TEST_CASE(an_acknowledgement_says_what_is_lacking) {
   BOOST_TEST(!to.stream.lacks(0x70000000));  // nonsense
 }
 
+BOOST_AUTO_TEST_CASE(a_bare_acknowledgement_says_what_is_lacking_of_a_stream_not_begun) {
+  Direction to(1);
+  to.stream.add(to.at(10), 1, 1, to.recorded);
+  BOOST_TEST(!to.stream.started());
+  BOOST_TEST(!to.stream.lacks(to.at(11).sequence));  // a FIN, perhaps
+  BOOST_TEST(to.stream.lacks(to.at(12).sequence));
+}
+
+BOOST_AUTO_TEST_CASE(a_segment_continues_the_stream_if_its_next_octet_is_in_it) {
+  Direction to(1);
+  to.data(10, "abc");  // joined in mid-stream
+  const auto continues = [&](std::uint32_t offset, std::size_t length) {
+    capture::Segment segment = to.at(offset);
+    segment.payload_length = length;
+    return to.stream.continued_by(segment);
+  };
+  BOOST_TEST(continues(13, 1));
+  BOOST_TEST(continues(10, 4));
+  BOOST_TEST(!continues(10, 3));
+  BOOST_TEST(!continues(14, 9));
+  BOOST_TEST(!continues(13, 0));
+  BOOST_TEST(!continues(9, 9));  // before the first octet seen: all of it is dropped
+}
+
 BOOST_AUTO_TEST_CASE(a_reset_is_reported_at_once) {
   Direction to(1);
   to.syn();

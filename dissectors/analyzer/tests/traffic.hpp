@@ -59,7 +59,9 @@ class Sender {
     wire::Writer out(bare);
     out.write(wire::be16(static_cast<std::uint16_t>(ulpdu.size())));
     out.write(wire::Bytes(ulpdu));
-    const std::uint64_t position = octets.size() - origin;
+    std::uint64_t position = octets.size() - origin;
+    if (!counts_crcs) position -= wire::fpdu_crc_size * fpdus_;
+    ++fpdus_;
     Octets framed = bare;
     if (markers_) {
       framed.resize(wire::length_with_markers(position, bare.size()));
@@ -82,10 +84,12 @@ class Sender {
   Octets octets;
   std::size_t origin = 0;      ///< octets before Full Operation
   std::vector<Octets> ulpdus;  ///< all that should be found
+  bool counts_crcs = true;     ///< among the 512 octets from Marker to Marker
 
  private:
   bool markers_, crc_;
   std::uint32_t messages_ = 0;
+  std::size_t fpdus_ = 0;
 };
 
 /// A sink that remembers.

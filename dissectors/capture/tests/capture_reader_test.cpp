@@ -3,6 +3,7 @@
 // is read again.
 #include <boost/test/unit_test.hpp>
 
+#include <lzma.h>
 #include <pcap/pcap.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -86,6 +87,17 @@ File zstd(const File& plain) {
   const std::size_t size =
       ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3);
   BOOST_REQUIRE(size <= packed.size());
+  return first(packed, size);
+}
+
+File xz(const File& plain) {
+  File packed(lzma_stream_buffer_bound(plain.size()));
+  std::size_t size = 0;
+  BOOST_REQUIRE(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
+                                        reinterpret_cast<const std::uint8_t*>(plain.data()),
+                                        plain.size(),
+                                        reinterpret_cast<std::uint8_t*>(packed.data()), &size,
+                                        packed.size()) == LZMA_OK);
   return first(packed, size);
 }
 
@@ -222,15 +234,17 @@ BOOST_AUTO_TEST_CASE(sections_of_both_byte_orders_are_one_clear_error) {
 BOOST_AUTO_TEST_CASE(packed_files) {
   expect_two(read(gzip(plain)));
   expect_two(read(zstd(plain)));
+  expect_two(read(xz(plain)));
   // Several streams one after the other, cut anywhere; gzip files may be padded with zeros.
   expect_two(read(gzip(first(plain, 30)) + gzip(File(plain.begin() + 30, plain.end())) + File(5)));
   expect_two(read(zstd(first(plain, 30)) + zstd(File(plain.begin() + 30, plain.end()))));
+  expect_two(read(xz(first(plain, 30)) + xz(File(plain.begin() + 30, plain.end())) + File(4)));
 }
 
 BOOST_AUTO_TEST_CASE(much_comes_out_of_little_without_being_held) {
   std::vector<Frame> frames(200, {.time = 1, .original_length = 65536, .octets = File(65536)});
   const auto large = pcap_file(LinkType::ethernet, frames);
-  for (const File& packed : {gzip(large), zstd(large)}) {
+  for (const File& packed : {gzip(large), zstd(large), xz(large)}) {
     BOOST_TEST(packed.size() < 100'000U);
     auto reader = CaptureReader::read_from(unpacked(octets_in_memory(packed)), "it");
     BOOST_REQUIRE(reader.has_value());
@@ -279,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_torn_pcapng_is_read_up_to_the_tear_wherever_it_is) {
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_packed_file_is_told_from_one_that_ends) {
-  for (const File& packed : {gzip(plain), zstd(plain)}) {
+  for (const File& packed : {gzip(plain), zstd(plain), xz(plain)}) {
     for (std::size_t size = 4; size < packed.size(); ++size) {
       const auto result = read(first(packed, size));
       BOOST_TEST_CONTEXT("cut at " << size) {
@@ -301,6 +315,10 @@ BOOST_AUTO_TEST_CASE(damage_in_a_packed_file_is_said) {
   BOOST_REQUIRE(tail.tear.has_value());
   BOOST_TEST(tail.tear->reason.find("zstd stream is damaged") != std::string::npos);
   BOOST_TEST(tail.frames.size() == 2U);
+  const auto strange = read(xz(plain) + octets("00112233445566778899"));
+  BOOST_REQUIRE(strange.tear.has_value());
+  BOOST_TEST(strange.tear->reason.find("xz stream is damaged") != std::string::npos);
+  BOOST_TEST(strange.frames.size() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(absurd_lengths_end_the_reading) {

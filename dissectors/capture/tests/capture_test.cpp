@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 
 #include "dissectors/capture/pcap_file.hpp"
@@ -235,7 +236,8 @@ BOOST_AUTO_TEST_CASE(packets_too_large_for_their_length_field) {
 
 BOOST_AUTO_TEST_CASE(checksums_are_right_wrong_or_not_known) {
   for (const bool ipv6 : {false, true})
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1439}}) {
+    for (const std::size_t size :
+         std::initializer_list<std::size_t>{0, 1, 2, 7, 31, 32, 33, 100, 1439, 1448}) {
       Synthesizer maker;
       maker.opened(a_flow(1000, ipv6), 10);
       maker.data(a_flow(1000, ipv6), 20, pattern(size));
