@@ -2,9 +2,9 @@
 // What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
 // repetitions; and what it reports of the path.
 //
-// The kernel's repair mode lets a socket take octets for sent that never left, and tells its
-// sequence numbers, or takes the first of them; a raw socket sends segments that TCP knows nothing of. Both need rights over
-// the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
+// The kernel's repair mode lets a socket take octets for sent that never left, and shows or takes its
+// sequence numbers; a raw socket sends segments that TCP knows nothing of. Both need rights over the
+// socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
 #pragma once
 
 #include <cstdint>
