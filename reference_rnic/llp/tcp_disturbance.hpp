@@ -2,10 +2,9 @@
 // What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
 // repetitions; and what it reports of the path.
 //
-// The kernel's repair mode lets a socket treat octets as sent that were never sent, and reports its
-// sequence numbers or takes the first of them; a raw socket sends segments that TCP does not know
-// of. Both need rights over
-// the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
+// The kernel's repair mode lets a socket treat octets as sent that were never sent, and shows or
+// takes its sequence numbers; a raw socket sends segments that TCP does not know of. Both need
+// rights over the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
 #pragma once
 
 #include <cstdint>
