@@ -97,6 +97,7 @@ void ConnectionState::delay(Side& from, const capture::Segment& segment, std::ui
 /// Takes the delayed segments that need not wait after this time.
 void ConnectionState::release(std::uint64_t time) {
   for (Side& each : sides_) each.stream.settle(time, each.receiver);
+  if (sides_[0].delayed.empty() && sides_[1].delayed.empty()) return;
   while (release_first(sides_[0], time) || release_first(sides_[1], time) || supply(sides_[0]) ||
          supply(sides_[1])) {
   }

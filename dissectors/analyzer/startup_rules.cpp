@@ -297,7 +297,7 @@ void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
     certainty = sent_before(early, by_initiator->place);
   else if (early.received && *early.received <= request.offset + request.length)
     certainty = early.certainty;
-  else if (!early.received)
+  else
     certainty = order_ == Order::as_it_happened ? early.certainty : Certainty::likely;
   if (certainty)
     findings_.raise(check::responder_first, early.place, *certainty, early.text,
@@ -308,7 +308,9 @@ void StartupRules::hole(Direction direction) {
   holes_[index_of(direction)] = true;
   // The Initiator's first FPDU or the Reply may have been in the hole.
   if (early_responder_ && opposite(direction) == early_responder_->place.direction) {
-    if (early_responder_->received)
+    const Place& request = request_->place;
+    if (early_responder_->received &&
+        *early_responder_->received <= request.offset + request.length)
       confirm_early_responder(nullptr);
     else
       early_responder_.reset();
