@@ -68,6 +68,7 @@ void DutNetwork::log_is_settled() {
   if (kernel_log_->descriptor() >= 0) loop_->unwatch(kernel_log_->descriptor());
   if (kernel_log_->follows()) {
     note("the log of the IUT's kernel is followed");
+    follows_ = true;
   } else {
     const std::string why = fmt::format("the log of the IUT's kernel cannot be followed: {}",
                                         kernel_log_->failure().value_or("it prints nothing"));
@@ -81,7 +82,14 @@ void DutNetwork::log_is_settled() {
 }
 
 std::string DutNetwork::kernel_complaints() {
-  return kernel_log_ ? kernel_log_->complaint() : std::string();
+  if (!kernel_log_) return {};
+  std::string complaint = kernel_log_->complaint();
+  const auto failure = kernel_log_->failure();
+  const bool follows = kernel_log_->follows() && !failure;
+  if (follows_ && failure) note(fmt::format("not from {} on: {}", time_of_day(), *failure));
+  if (follows && !follows_) note(fmt::format("again from {} on", time_of_day()));
+  follows_ = follows;
+  return complaint;
 }
 
 bool DutNetwork::reset(base::EpollLoop& loop) {

@@ -44,6 +44,7 @@ class DutNetwork final : public TestNetwork {
   Access access_;
   Tell tell_;
   std::optional<lab::HostKernelLog> kernel_log_;
+  bool follows_ = false;  ///< when it was last looked at
   base::EpollLoop* loop_ = nullptr;
   BroughtUp brought_up_;
   std::optional<base::TimerId> patience_;  ///< while it is awaited that the log is followed

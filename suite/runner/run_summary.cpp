@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -86,6 +87,19 @@ std::string summary_text(const results::Document& document) {
   return text;
 }
 
+// A failure that does not come again alone is no verdict, but worth a look.
+std::string failed_beside_others_text(const results::Document& document) {
+  std::set<std::string> ids;
+  for (const results::CaseRecord& record : document.cases)
+    if (record.gate.reason == failed_beside_others) ids.insert(record.id);
+  for (const results::CaseRecord& record : document.cases)
+    if (record.gate.result != GateResult::superseded &&
+        record.outcome.verdict != results::Verdict::pass)
+      ids.erase(record.id);
+  if (ids.empty()) return {};
+  return fmt::format("failed beside other cases, and passed alone: {}\n", fmt::join(ids, ", "));
+}
+
 // What was not judged since nobody claims what it needs, and what would bring it. The cases of a lab
 // of ours need no claim.
 std::string unclaimed_text(const results::Document& document) {
@@ -158,7 +172,8 @@ std::string outcome_text(const results::Document& document, const std::string& f
     text += fmt::format("\nstale: {} passes, or no longer shows; remove the entry\n", entry);
   if (!text.empty()) text += "\n";
   if (const auto death = death_at_the_end(document)) text += *death + "\n";
-  text += summary_text(document) + "\n" + unclaimed_text(document);
+  text += summary_text(document) + "\n" + failed_beside_others_text(document) +
+          unclaimed_text(document);
   if (!document.run.complete && !document.run.command.empty())
     text += fmt::format("`{}` continues it\n", completing_command(document.run));
   return text;

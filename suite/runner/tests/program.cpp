@@ -162,6 +162,11 @@ void Program::wait_for_file(const fs::path& file) {
   pump_until([&] { return fs::exists(file); }, file.string(), changes.get());
 }
 
+void Program::goes_on_for(std::chrono::milliseconds time) {
+  const auto ended = process_->wait_for(time);
+  BOOST_REQUIRE_MESSAGE(!ended, "it ended; it said: " << said_.err);
+}
+
 void Program::stop_reading() {
   out_.close();
   err_.close();

@@ -3,6 +3,7 @@
 // terminal. Nothing here sleeps: a test waits for lines, files and ends, each with a deadline.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -59,6 +60,8 @@ class Program {
   void wait_for(const std::string& words);
   /// Waits until the file is there.
   void wait_for_file(const std::filesystem::path& file);
+  /// Fails the test if it ends within that time.
+  void goes_on_for(std::chrono::milliseconds time);
   /// Stops reading: its pipes have no reader any more; its terminal, if it has one, hangs up.
   void stop_reading();
   void signal(int number) const;

@@ -40,6 +40,20 @@ BOOST_AUTO_TEST_CASE(an_iut_that_does_not_answer_at_the_end_is_no_good_run) {
   BOOST_TEST(outcome_text(dead, "out").starts_with("the IUT did not answer at the end of the run"));
 }
 
+BOOST_AUTO_TEST_CASE(a_failure_that_did_not_come_again_alone_is_told) {
+  auto run = complete_run(results::Verdict::pass);
+  auto beside = record("ddp.a.b", results::Verdict::fail);
+  beside.gate = {results::GateResult::superseded, "", std::string(failed_beside_others)};
+  run.cases.insert(run.cases.begin(), beside);
+  beside.id = "ddp.a.c";
+  run.cases.insert(run.cases.begin(), beside);
+  run.cases.push_back(record("ddp.a.c", results::Verdict::fail));
+  BOOST_TEST(
+      outcome_text(run, "out").find("failed beside other cases, and passed alone: ddp.a.b\n") !=
+          std::string::npos,
+      outcome_text(run, "out"));
+}
+
 BOOST_AUTO_TEST_CASE(a_run_on_hardware_says_which_claims_would_bring_more) {
   auto run = complete_run(results::Verdict::pass);
   for (const char* reason :
