@@ -88,6 +88,7 @@ class Play {
   void judge_events();
   void let_it_act();
   [[nodiscard]] std::vector<bool> acknowledged() const;
+  [[nodiscard]] bool writes_to_source();
   bool close_what_has_ended();
   void look_at_all_memory();
   void check(const std::optional<model::Finding>& finding);

@@ -57,6 +57,10 @@ Play::Play(const Session& session, const Stage& stage)
                .deadline = stage.loop.now() + std::chrono::hours(1),
                .on_fault =
                    [this](const lower_tester::SenderFault& fault) {
+                     if (fault.rule.starts_with("mpa.crc.") && writes_to_source()) {
+                       stopped_ = true;
+                       return;
+                     }
                      Found found{.rules = {std::string(fault.rule)},
                                  .admissible = fault.expected,
                                  .came = fault.actual,
@@ -125,6 +129,15 @@ Line& Play::stand_by() {
 }
 
 // ---------------------------------------------------------------- judging
+
+/// docs/disputes.md D52: what is sent from memory that is written to meanwhile need not even have the
+/// right CRC. Nothing can follow it that is worth judging.
+bool Play::writes_to_source() {
+  static_cast<void>(model_.owes_nothing(acknowledged()));  // it takes what was done
+  return std::ranges::any_of(known().streams, [](const model::Stream& stream) {
+    return std::ranges::any_of(stream.work, &model::Work::indeterminate);
+  });
+}
 
 void Play::found(Found found) {
   if (stopped_) return;
