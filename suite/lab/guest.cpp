@@ -18,7 +18,7 @@
 #include "base/shipped_file.hpp"
 #include "suite/lab/channel_protocol.hpp"
 #include "suite/lab/command.hpp"
-#include "suite/lab/machine.hpp"
+#include "suite/lab/qemu_process.hpp"
 
 namespace suite::lab {
 namespace {
@@ -125,10 +125,10 @@ GuestPaths default_guest_paths() {
 }
 
 struct Guest::Running {
-  Running(Machine started, base::FileDescriptor control_channel, std::uint64_t position)
+  Running(QemuProcess started, base::FileDescriptor control_channel, std::uint64_t position)
       : machine(std::move(started)), control(std::move(control_channel)), first_line(position) {}
 
-  Machine machine;
+  QemuProcess machine;
   base::FileDescriptor control;
   std::uint64_t first_line;  ///< of its console output
   std::uint64_t next_order = first_order;
@@ -241,7 +241,7 @@ Done Guest::start(int tap) {
   std::vector<int> inherited = {tap, control_of_qemu.get()};
   if (options_.management_tap >= 0) inherited.push_back(options_.management_tap);
   for (const base::FileDescriptor& channel : *channels) inherited.push_back(channel.get());
-  auto machine = Machine::start(command_line(tap, control_of_qemu.get(), *channels), inherited);
+  auto machine = QemuProcess::start(command_line(tap, control_of_qemu.get(), *channels), inherited);
   if (!machine) return std::unexpected(machine.error());
   running_ =
       std::make_unique<Running>(std::move(*machine), std::move(control), console_.position());
@@ -394,7 +394,7 @@ bool kvm_works(const std::filesystem::path& kernel, std::chrono::milliseconds ti
   auto argv = bare_machine("kvm");
   // A kernel alone finds no root file system and panics: it must get this far.
   append(argv, {"-m", "256", "-kernel", kernel.string(), "-append", "console=ttyS0 panic=-1"});
-  auto machine = Machine::start(argv, {});
+  auto machine = QemuProcess::start(argv, {});
   if (!machine) return false;
   Console console{{}};
   console.follow(machine->take_console());

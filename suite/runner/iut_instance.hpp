@@ -16,13 +16,13 @@
 #include "base/epoll_loop.hpp"
 #include "suite/jobs/schedule.hpp"
 #include "suite/jobs/worker_pool.hpp"
+#include "suite/runner/attempt_verdict.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/kernel_incident.hpp"
 #include "suite/runner/outage_detector.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/test_network.hpp"
-#include "suite/runner/verdict.hpp"
 
 namespace suite::runner {
 

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "suite/upper_tester/session.hpp"
+#include "suite/upper_tester/agent_session.hpp"
 
 namespace suite::upper_tester {
 
 struct Handover {
   int input = -1, output = -1;  ///< descriptors that survive the exec
-  Session::Reconfiguration reconfiguration;
+  AgentSession::Reconfiguration reconfiguration;
   std::string unhandled;  ///< octets already read from the client
 };
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "suite/upper_tester/agent_session.hpp"
 #include "suite/upper_tester/driver.hpp"
-#include "suite/upper_tester/session.hpp"
 
 namespace suite::upper_tester {
 
@@ -25,7 +25,7 @@ struct DriverOptions {
 };
 
 struct Started {
-  std::function<void(Session&)>
+  std::function<void(AgentSession&)>
       talk;  ///< runs the session until it ends; owns the environment of the driver
   std::unique_ptr<Driver> driver;  ///< null: `error` says why in one line, and what to do
   std::string error;

@@ -39,12 +39,12 @@ class Watch {
   bool watched_ = false;
 };
 
-void run_in_loop(Session& session, EpollLoop& loop) {
+void run_in_loop(AgentSession& session, EpollLoop& loop) {
   Watch input(loop, session.input(), EPOLLIN, [&] { session.read_some(); });
   Watch output(loop, session.output().fd(), EPOLLOUT, [&] { session.write_some(); });
   loop.run_until(base::TimePoint::max(), [&] {
     session.proceed();
-    const bool talking = session.state() == Session::State::talking;
+    const bool talking = session.state() == AgentSession::State::talking;
     input.want(talking && session.wants_input());
     output.want(talking && !session.output().empty());
     return !talking;
@@ -104,7 +104,7 @@ Started start_reference(const DriverOptions& options, Sink sink) {
   const auto around = std::make_shared<Surroundings>(host);
   started.driver = std::make_unique<reference::ReferenceDriver>(around->loop, around->network, made,
                                                                 std::move(sink));
-  started.talk = [around](Session& session) {
+  started.talk = [around](AgentSession& session) {
     try {
       run_in_loop(session, around->loop);
     } catch (const std::system_error& error) {

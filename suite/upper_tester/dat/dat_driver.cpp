@@ -261,7 +261,7 @@ Started start_dat(const DriverOptions& options, Sink sink) {
   Started started;
   auto driver = dat::DatDriver::open(options, std::move(sink), started.error);
   if (driver == nullptr) return started;
-  started.talk = [raw = driver.get()](Session& session) { run_polled(session, *raw); };
+  started.talk = [raw = driver.get()](AgentSession& session) { run_polled(session, *raw); };
   started.driver = std::move(driver);
   return started;
 }

@@ -130,7 +130,7 @@ Started start_verbs(const DriverOptions& options, Sink sink) {
   Started started;
   auto driver = verbs::VerbsDriver::open(options, std::move(sink), started.error);
   if (driver == nullptr) return started;
-  started.talk = [raw = driver.get()](Session& session) { run_polled(session, *raw); };
+  started.talk = [raw = driver.get()](AgentSession& session) { run_polled(session, *raw); };
   started.driver = std::move(driver);
   return started;
 }

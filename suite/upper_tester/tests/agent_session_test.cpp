@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The agent's conversation with a client, over a driver that does what its commands say.
-#include "suite/upper_tester/session.hpp"
+#include "suite/upper_tester/agent_session.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -69,7 +69,7 @@ class ToyDriver final : public Driver {
 /// Runs a session whose client sends all of `input`, then no more; returns all that it received.
 struct Conversation {
   std::array<int, 2> ends{};
-  std::optional<Session> session;
+  std::optional<AgentSession> session;
   std::optional<ToyDriver> driver;
 
   explicit Conversation(bool configure_by_script = false) {
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(hello_comes_first_and_late_answers_come_late) {
   BOOST_REQUIRE(lines.size() >= 2u);
   BOOST_TEST(lines[0].find("\"type\":\"hello\"") != std::string::npos);
   BOOST_TEST(lines[1] == R"({"type":"reply","command":2,"outcome":"ok","code":0})");
-  BOOST_TEST((talk.session->state() == Session::State::client_gone));
+  BOOST_TEST((talk.session->state() == AgentSession::State::client_gone));
 }
 
 BOOST_AUTO_TEST_CASE(a_bad_command_with_a_number_is_answered) {
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_command_ends_the_conversation) {
   Conversation talk;
   const auto lines = talk.run("hello?\n{\"number\":3,\"type\":\"reset\"}\n");
   BOOST_TEST(lines.size() == 1u);
-  BOOST_TEST((talk.session->state() == Session::State::bad_client));
+  BOOST_TEST((talk.session->state() == AgentSession::State::bad_client));
   BOOST_TEST(talk.session->complaint().find("not JSON") != std::string::npos);
   BOOST_TEST(talk.driver->executed.empty());
 }
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_command_ends_the_conversation) {
 BOOST_AUTO_TEST_CASE(an_endless_line_ends_the_conversation) {
   Conversation talk;
   talk.run(std::string(iut::max_line + 70000, 'x'));
-  BOOST_TEST((talk.session->state() == Session::State::bad_client));
+  BOOST_TEST((talk.session->state() == AgentSession::State::bad_client));
   BOOST_TEST(talk.session->complaint().find("longer than 4194304") != std::string::npos);
 }
 
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(configure_by_script_releases_all_and_keeps_what_follows) {
       "to_peer\":true,"
       "\"rtr\":[\"write\",\"read\"]}\n{\"number\":8,\"type\":\"reset\"}\n");
   BOOST_TEST(lines.size() == 1u);  // the answer comes when the script has run
-  BOOST_TEST((talk.session->state() == Session::State::reconfiguring));
+  BOOST_TEST((talk.session->state() == AgentSession::State::reconfiguring));
   BOOST_TEST(talk.session->reconfiguration().number == 7u);
   const std::vector<std::string> wanted{"revision=2", "crc=off", "markers=on", "peer_to_peer=on",
                                         "rtr=write,read"};

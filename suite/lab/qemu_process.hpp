@@ -13,12 +13,12 @@
 
 namespace suite::lab {
 
-class Machine {
+class QemuProcess {
  public:
   /// Runs argv with these descriptors under their own numbers; everything else is closed on exec.
   /// Its stdout is the console. It is killed when the calling thread ends, or its
   /// owner is destroyed.
-  [[nodiscard]] static std::expected<Machine, std::string> start(
+  [[nodiscard]] static std::expected<QemuProcess, std::string> start(
       const std::vector<std::string>& argv, const std::vector<int>& inherited);
 
   [[nodiscard]] bool running();
@@ -33,7 +33,7 @@ class Machine {
   [[nodiscard]] base::FileDescriptor take_console() { return std::move(console_); }
 
  private:
-  Machine(base::Process process, base::FileDescriptor console, base::FileDescriptor complaints)
+  QemuProcess(base::Process process, base::FileDescriptor console, base::FileDescriptor complaints)
       : process_(std::move(process)),
         console_(std::move(console)),
         complaints_(std::move(complaints)) {}

@@ -14,7 +14,7 @@
 
 namespace suite::upper_tester {
 
-class Session {
+class AgentSession {
  public:
   enum class State {
     talking,
@@ -30,7 +30,7 @@ class Session {
 
   /// `input` is not owned. With `configure_by_script`, Configure does not reach the driver but ends
   /// the session in state `reconfiguring`.
-  Session(int input, int output, bool configure_by_script);
+  AgentSession(int input, int output, bool configure_by_script);
 
   /// To be given to the driver at its construction.
   [[nodiscard]] Sink sink();
@@ -79,6 +79,6 @@ class Session {
 
 /// Serves the client until the session leaves the state `talking`, waiting with poll. For drivers
 /// that have an event_fd. All output is flushed.
-void run_polled(Session& session, Driver& driver);
+void run_polled(AgentSession& session, Driver& driver);
 
 }  // namespace suite::upper_tester

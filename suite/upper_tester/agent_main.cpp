@@ -278,7 +278,7 @@ iut::Reply reconfigure(const Options& options, const Handover& handover, bool& c
 
 /// Serves the client until it is gone; executes itself again at each Configure.
 int talk(const Options& options, const Handover& own, const iut::Reply* configured, char** argv) {
-  Session session(own.input, own.output, !options.configure_script.empty());
+  AgentSession session(own.input, own.output, !options.configure_script.empty());
   const Watchdog watchdog(own.input, session.turns());
   Started started = start(options, session.sink());
   if (started.driver == nullptr) {
@@ -296,14 +296,14 @@ int talk(const Options& options, const Handover& own, const iut::Reply* configur
   session.resume_with(own.unhandled);
   started.talk(session);
 
-  const Session::State state = session.state();
+  const AgentSession::State state = session.state();
   Handover handover = own;
   handover.unhandled = session.unhandled();
   handover.reconfiguration = session.reconfiguration();
   started.driver.reset();
-  if (state == Session::State::bad_client)
+  if (state == AgentSession::State::bad_client)
     return complain(bad_client, "not a command: " + session.complaint());
-  if (state != Session::State::reconfiguring) return ended;
+  if (state != AgentSession::State::reconfiguring) return ended;
   return complain(cannot_start, "cannot start afresh: " + become_fresh(handover, argv));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/lab/machine.hpp"
+#include "suite/lab/qemu_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,8 +16,8 @@
 
 namespace suite::lab {
 
-std::expected<Machine, std::string> Machine::start(const std::vector<std::string>& argv,
-                                                   const std::vector<int>& inherited) {
+std::expected<QemuProcess, std::string> QemuProcess::start(const std::vector<std::string>& argv,
+                                                           const std::vector<int>& inherited) {
   const std::string program = find_program(argv.front());
   if (program.empty())
     return std::unexpected(
@@ -38,21 +38,21 @@ std::expected<Machine, std::string> Machine::start(const std::vector<std::string
   std::string error;
   auto process = base::Process::start(words, setup, error);
   if (!process) return std::unexpected(error);
-  return Machine(std::move(*process), std::move(console->read_end), std::move(complaints));
+  return QemuProcess(std::move(*process), std::move(console->read_end), std::move(complaints));
 }
 
-bool Machine::running() { return !wait(std::chrono::milliseconds(0)); }
+bool QemuProcess::running() { return !wait(std::chrono::milliseconds(0)); }
 
-bool Machine::wait(std::chrono::milliseconds time_limit) {
+bool QemuProcess::wait(std::chrono::milliseconds time_limit) {
   return process_.wait_for(time_limit).has_value();
 }
 
-void Machine::kill() {
+void QemuProcess::kill() {
   process_.kill();
   process_.wait();
 }
 
-std::string Machine::ending() const {
+std::string QemuProcess::ending() const {
   std::array<char, 2048> text{};
   const ssize_t count = ::pread(complaints_.get(), text.data(), text.size(), 0);
   std::string said(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0);

@@ -2,7 +2,7 @@
 // Which of the things that are known of an attempt decides its verdict.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/verdict.hpp"
+#include "suite/runner/attempt_verdict.hpp"
 
 using namespace suite::runner;
 using suite::cases::Verdict;

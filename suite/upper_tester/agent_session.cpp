@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/upper_tester/session.hpp"
+#include "suite/upper_tester/agent_session.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -34,25 +34,25 @@ std::vector<std::string> script_arguments(const iut::Configure& configure) {
   return arguments;
 }
 
-Session::Session(int input, int output, bool configure_by_script)
+AgentSession::AgentSession(int input, int output, bool configure_by_script)
     : input_(input), output_(output), configure_by_script_(configure_by_script) {}
 
-Sink Session::sink() {
+Sink AgentSession::sink() {
   return [this](iut::Event event) { take_event(std::move(event)); };
 }
 
-void Session::begin(Driver& driver, bool say_hello) {
+void AgentSession::begin(Driver& driver, bool say_hello) {
   driver_ = &driver;
   if (say_hello) output_.add(driver.hello());
 }
 
-void Session::resume_with(std::string_view octets) { input_buffer_.append(octets); }
+void AgentSession::resume_with(std::string_view octets) { input_buffer_.append(octets); }
 
-bool Session::wants_input() const {
+bool AgentSession::wants_input() const {
   return state_ == State::talking && !releasing_ && output_.size() < enough_output;
 }
 
-void Session::read_some() {
+void AgentSession::read_some() {
   std::array<char, 65536> octets;
   const ssize_t count = ::read(input_, octets.data(), octets.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -63,11 +63,11 @@ void Session::read_some() {
   input_buffer_.append({octets.data(), static_cast<std::size_t>(count)});
 }
 
-void Session::write_some() {
+void AgentSession::write_some() {
   if (!output_.write_some()) state_ = State::client_gone;
 }
 
-void Session::proceed() {
+void AgentSession::proceed() {
   ++turns_;
   while (state_ == State::talking && !releasing_) {
     const auto line = input_buffer_.next();
@@ -80,7 +80,7 @@ void Session::proceed() {
   }
 }
 
-void Session::handle_line(std::string_view line) {
+void AgentSession::handle_line(std::string_view line) {
   const auto parsed = iut::parse_command(line);
   if (parsed) {
     const auto& [number, command] = parsed.value();
@@ -103,7 +103,7 @@ void Session::handle_line(std::string_view line) {
   output_.add(reply);
 }
 
-void Session::take_event(iut::Event event) {
+void AgentSession::take_event(iut::Event event) {
   const auto* reply = std::get_if<iut::Reply>(&event);
   if (reply == nullptr || reply->command != own_reset) return output_.add(event);
   releasing_ = false;
@@ -117,9 +117,9 @@ void Session::take_event(iut::Event event) {
   output_.add(answer);
 }
 
-void run_polled(Session& session, Driver& driver) {
+void run_polled(AgentSession& session, Driver& driver) {
   session.proceed();
-  while (session.state() == Session::State::talking) {
+  while (session.state() == AgentSession::State::talking) {
     std::array<pollfd, 3> ready{{
         {session.wants_input() ? session.input() : -1, POLLIN, 0},
         {session.output().empty() ? -1 : session.output().fd(), POLLOUT, 0},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/verdict.hpp"
+#include "suite/runner/attempt_verdict.hpp"
 
 namespace suite::runner {
 
