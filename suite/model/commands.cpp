@@ -59,8 +59,8 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply&) {
   }
   // What no ORD lets out may wait for good, be refused, or end the stream as an error of the consumer.
   Stream& stream = state.streams[*at];
-  if (work.asks() && stream.terms.depths.ord == 0 && stream.phase == Phase::running)
-    stream.phase = Phase::open_ended;
+  const bool is_up = stream.phase == Phase::running || stream.phase == Phase::holding;
+  if (work.asks() && stream.terms.depths.ord == 0 && is_up) stream.phase = Phase::open_ended;
   stream.work.push_back(std::move(work));
   run_local_work(state, *at);
 }
