@@ -74,7 +74,14 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
                           segment.payload.size() <= read->length() - read->received;
     if (!in_place) faults.add(fault::response_elsewhere);
   }
-  if (faults.any()) return refuse(taking, std::move(state), faults.all(), SentSegment{});
+  if (faults.any()) {
+    // DDP may have placed it in the sink before RDMAP found that it is not the next of its Response.
+    if (Region* sink = state.memory.of_stag(segment.stag);
+        sink != nullptr && read != nullptr && segment.stag == read->sink_stag)
+      sink->indeterminate = true;
+    leave_open(state, segment, accessor(taking));
+    return refuse(taking, std::move(state), faults.all(), SentSegment{});
+  }
   // docs/disputes.md D58: no text says what happens to a Response that ends too early or too late.
   const bool ends = read->received + segment.payload.size() == read->length();
   if (ends != segment.last) stream.phase = Phase::open_ended;
