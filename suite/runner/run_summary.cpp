@@ -86,8 +86,8 @@ std::string summary_text(const results::Document& document) {
   return text;
 }
 
-// What was not judged since nobody claims what it needs, and what would bring it. The cases of a lab
-// of ours need no claim.
+// The cases that were not judged since what they need is not claimed, and what to do about it. The cases
+// of our own labs need no claim.
 std::string unclaimed_text(const results::Document& document) {
   constexpr std::string_view lack = "the upper tester does not offer ";
   std::map<std::string, std::size_t> cases;
@@ -103,8 +103,8 @@ std::string unclaimed_text(const results::Document& document) {
   for (const auto& [capability, count] : cases)
     groups.push_back(fmt::format("{} need {}", count, capability));
   return fmt::format(
-      "not judged, since nobody claims it: {}; `{} probe` finds out what the IUT does by itself, "
-      "--pics claims it, a configure_script brings configure.*\n",
+      "cases not judged, since what they need is not claimed: {}; `{} probe` finds out what the "
+      "IUT does by itself, --pics claims it, a configure_script provides configure.*\n",
       fmt::join(groups, ", "), base::typed_command());
 }
 
