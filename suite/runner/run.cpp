@@ -348,7 +348,7 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   if (again_alone)
     record.gate = {.result = results::GateResult::superseded,
                    .entry = "",
-                   .reason = "it failed while other cases ran, and is played again alone"};
+                   .reason = "it failed beside other cases, and is played again alone"};
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
   // One sync for everything that is settled at this moment, so that the disk does not slow down the

@@ -86,8 +86,8 @@ std::string summary_text(const results::Document& document) {
   return text;
 }
 
-// The cases that were not judged since what they need is not claimed, and what to do about it. The cases
-// of our own labs need no claim.
+// What was not judged since nobody claims what it needs, and what would bring it. The cases of a lab
+// of ours need no claim.
 std::string unclaimed_text(const results::Document& document) {
   constexpr std::string_view lack = "the upper tester does not offer ";
   std::map<std::string, std::size_t> cases;

@@ -163,7 +163,7 @@ Finished check_whole(Program& program, const Run& run) {
   return finished;
 }
 
-// The time that a fault of the table lasts.
+// How long a fault of the table lasts.
 void let_pass(std::chrono::seconds time) { std::this_thread::sleep_for(time); }
 
 }  // namespace
@@ -314,8 +314,8 @@ BOOST_AUTO_TEST_CASE(power_lost_and_a_command_to_reset) {
   BOOST_TEST(note.find("reset at ") != std::string::npos, note);
 }
 
-// Cases that ran together when the kernel oopsed run again alone; if the oops is not seen again, they
-// are errors.
+// Cases that ran beside each other when the kernel oopsed run again alone; what is not seen again
+// makes errors of them.
 BOOST_AUTO_TEST_CASE(kernel_oops) {
   const Run run;
   std::string known = text_of(run.scratch / "known.yaml");
