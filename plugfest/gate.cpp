@@ -22,7 +22,7 @@ bool fits_what_is_seen(const Expectation& one, const std::string& reason) {
 
 std::string place_of(const Expectation& one) { return fmt::format("line {}", one.line); }
 
-/// The expectation by which a cell that is good might as well be bad; nullptr: none.
+/// The expectation that lets a good cell be bad as well; nullptr: none.
 const Expectation* race_of(const Event& event, const CellRecord& record) {
   const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
     return one.intermittent && fits(one.cells, record.id);

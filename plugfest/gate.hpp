@@ -16,8 +16,8 @@ namespace plugfest {
 [[nodiscard]] bool is_bad(Verdict verdict);
 /// The expectation that holds for this record; nullptr: none.
 [[nodiscard]] const Expectation* expectation_for(const Event& event, const CellRecord& record);
-/// Known, if an expectation holds for a bad cell, else a new failure; as expected, if the cell is
-/// good, with the expectation that lets it be either.
+/// A bad cell is known if an expectation holds for it, otherwise a new failure. A good cell is as
+/// expected, and has the expectation that lets it be either, if there is one.
 [[nodiscard]] suite::results::Gate judge(const Event& event, const CellRecord& record);
 /// Whether the cell is listed as intermittent, with an outcome that is listed.
 [[nodiscard]] bool is_known_to_vary(const Event& event, const CellRecord& record);

@@ -29,7 +29,7 @@ constexpr const char* footer =
     "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
     "exit: 0 as expected, 1 a new failure or a difference, 2 usage or event file, 3 the run could\n"
-    "      not continue or was interrupted, 4 an expectation that no cell fits any more";
+    "      not continue or was interrupted, 4 an expectation that no longer fits any cell";
 
 }  // namespace
 

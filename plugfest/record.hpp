@@ -47,7 +47,7 @@ struct CellRecord {
 struct ListedCell {
   CellRecord record;
   suite::results::Gate gate;
-  /// Listed to go one way or another, and has gone one of these.
+  /// An expectation lists several outcomes, and this cell has one of them.
   bool varies = false;
 };
 

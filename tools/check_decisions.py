@@ -31,15 +31,15 @@ def faults_of(reference):
     asked = {name for _, code in code_of(reference, PROTOCOL) for name in ASKED.findall(code)}
     answers = "".join(code for _, code in code_of(reference, ANSWERS))
     if len(points) > MOST:
-        yield f"{len(points)} decision points, and at most {MOST} are to be: let an answer serve several deviations"
+        yield f"{len(points)} decision points, but at most {MOST} are allowed: let one answer serve several deviations"
     for name, path in points.items():
         if name not in asked:
-            yield f"{path}: the protocol code asks nobody about {name}"
+            yield f"{path}: the protocol code never asks for {name}"
         if not re.search(rf"\bvoid {name}\(", answers):
-            yield f"{path}: no deviation and no lawful variant answers about {name}"
+            yield f"{path}: no deviation and no lawful variant answers {name}"
     for path in (path for room in PROTOCOL for path in sorted((reference / room).rglob("*"))):
         if (path.suffix in (".cpp", ".hpp") or path.name == "CMakeLists.txt") and NEEDED.search(path.read_text()):
-            yield f"{path}: the protocol code is complete without deviations and lawful variants"
+            yield f"{path}: the protocol code must not need deviations or lawful variants"
     print(f"{len(points)} decision points")
 
 

@@ -103,9 +103,9 @@ void ConnectionState::release(std::uint64_t time) {
   }
 }
 
-/// Takes octets that a segment of the other end waits for from a segment that waits, too, but not for
-/// their sake: one that came after others, or a retransmission, which acknowledges what was sent knowing
-/// of its octets. Else both ends would wait for each other.
+/// A segment of the other end waits for octets: takes them from a segment that waits as well, though
+/// not because of them, such as a retransmission, which acknowledges what was sent in answer to its
+/// octets. Otherwise both ends would wait for each other.
 bool ConnectionState::supply(Side& from) {
   const Side& to = side(opposite(from.receiver.direction));
   const auto waiting = std::ranges::find_if(to.delayed, [](const Delayed& it) {
@@ -123,7 +123,7 @@ bool ConnectionState::supply(Side& from) {
     part.payload_length = std::min(part.payload_length, static_cast<std::size_t>(known));
     part.fin = false;
     if (!from.stream.continued_by(part)) continue;
-    // What is added may end the connection, and with it all that waits.
+    // What is added may end the connection, and with it everything that waits.
     const std::vector<std::byte> payload = it.payload;
     part.payload = Bytes(payload).first(std::min(payload.size(), part.payload_length));
     from.stream.add(part, it.frame, it.time, from.receiver,

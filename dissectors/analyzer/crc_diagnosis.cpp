@@ -184,11 +184,11 @@ std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
   return from_front && crc_fits(octets, *from_front) ? from_front : std::nullopt;
 }
 
-/// Where the sender counts 512 octets from Marker to Marker and no CRC fields among them. The FPDU or the
-/// next one has to have such a Marker: without one this one is as if Markers were left out.
+/// For a sender that does not count CRC fields among the 512 octets from Marker to Marker. This FPDU or
+/// the next one must have such a Marker: without one it looks as if Markers were left out.
 std::optional<Shape> shape_without_crcs(Bytes octets, const Shape& presumed,
                                         const MarkerMistakes& mistakes) {
-  // Of a position the place within the interval alone counts.
+  // Of a position, only the place within the interval counts.
   const std::uint64_t crcs = mistakes.crcs % wire::marker_interval;
   const auto shape = shape_at(octets, presumed.position + wire::marker_interval - crcs);
   if (crcs == 0 || !shape || !crc_fits(octets, *shape)) return std::nullopt;

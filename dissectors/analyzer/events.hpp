@@ -106,8 +106,8 @@ struct FpduSeen {
   bool in_one_segment = false;
   std::uint32_t segment_payload = 0;  ///< octets of TCP payload in last_frame
   Certainty certainty = Certainty::certain;
-  /// Octets of the other direction that its sender had received by then, from the SYN on, if the
-  /// acknowledgement in its first segment says so.
+  /// Octets of the other direction that its sender had received by then, from the SYN on, if known from
+  /// the acknowledgement in its first segment.
   std::optional<std::uint64_t> received;
   /// The whole DDP segment, if `ulpdu` is long enough for its header.
   std::optional<rnic::wire::Segment> segment;

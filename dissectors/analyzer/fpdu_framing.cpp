@@ -262,7 +262,7 @@ void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen
   seen.ends_segment = piece.offset + size == piece.last.end;
   seen.in_one_segment = piece.offset >= piece.last.begin;
   seen.segment_payload = static_cast<std::uint32_t>(piece.last.end - piece.last.begin);
-  // A length that no CRC bears out and no header either may be none: what follows it is in doubt, too.
+  // A length that neither a CRC nor a header confirms may not be one: what follows is in doubt as well.
   if (at.doubtful > 0 && seen.crc == Crc::unknown) at.certainty = Certainty::likely;
   seen.certainty = at.certainty;
   seen.received = piece.first.received;

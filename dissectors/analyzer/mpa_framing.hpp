@@ -52,8 +52,8 @@ class MpaFraming final : private RuleReporter {
 
   /// Decode As: never give the connection up.
   void force_iwarp() { forced_ = true; }
-  /// The end that sends in this direction owes this frame first, whatever it sends, and what the other
-  /// end sends is known as it happens.
+  /// Whatever the end that sends in this direction sends first is judged as this frame, and what the
+  /// other end sends is known as it happens.
   void expects(Direction from, rnic::wire::MpaFrameKind kind) { half(from).owed = kind; }
   /// A direction that is not read: the startup frame that its end, the tester, means to have sent.
   void sent_startup(const MpaFrameSeen& frame);

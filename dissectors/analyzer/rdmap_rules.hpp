@@ -106,8 +106,8 @@ class RdmapRules {
   std::array<OutstandingRequests, 2> requests_;
   /// Requests or Responses may have been missed: what does not fit is not judged.
   std::array<bool, 2> doubt_{true, true};
-  /// They did at some time in a capture. Targets are used again, so a Response that fits a Request may
-  /// be for one that was not seen: what rests on the two is likely at most from then on.
+  /// Some were missed earlier in the capture. Targets are used again, so a Response that fits a Request
+  /// may be for one that was not seen: what follows from the two is then likely at most.
   bool lost_ = false;
   std::array<Response, 2> responses_;
   std::array<std::optional<OutstandingRequest>, 2> answered_;  ///< the Read answered last

@@ -239,8 +239,8 @@ StartupRules::First StartupRules::first_of(const FpduSeen& fpdu) {
 }
 
 /// How sure it is that the FPDU was sent before `other` had come from the other end; nothing if it had
-/// come. A capture of several queues or taps may bring the directions in another order than the wire:
-/// what had come is what the FPDU's segment acknowledges.
+/// come. A capture of several queues or taps may have the directions in another order than the wire:
+/// what the FPDU's segment acknowledges had come.
 std::optional<Certainty> StartupRules::sent_before(const First& fpdu, const Place& other) const {
   const bool by_frames = fpdu.place.first_frame < other.last_frame;
   const bool known = order_ == Order::as_it_happened || fpdu.received;

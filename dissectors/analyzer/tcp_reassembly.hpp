@@ -19,8 +19,8 @@ struct SegmentFacts {
   std::uint64_t begin = 0, end = 0;  ///< offsets in the stream of its payload, as on the wire
   std::uint32_t frame = 0;
   std::uint64_t time = 0;  ///< nanoseconds since 1970
-  /// Octets of the other direction that its sender had received by then, from the SYN on: what the
-  /// capture brought earlier than this segment need not be among them. Nothing where that is not known.
+  /// Octets of the other direction that its sender had received by then, from the SYN on: not always
+  /// all that the capture has before this segment. Nothing where that is not known.
   std::optional<std::uint64_t> received = std::nullopt;
 };
 
@@ -71,7 +71,7 @@ class TcpReassembly {
                     StreamReceiver& receiver);
   /// Octets before this number, which is an acknowledgement, have not come yet.
   [[nodiscard]] bool lacks(std::uint32_t number) const;
-  /// The segment, once added, hands on the octet after the last one handed on.
+  /// The segment contains the octet after the last one that was passed to the receiver.
   [[nodiscard]] bool continued_by(const capture::Segment& segment) const;
   /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
   [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;

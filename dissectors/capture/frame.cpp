@@ -283,7 +283,7 @@ Parsed leave_tunnels(Parsed packet) {
 }
 
 // One's complement sum of 16-bit words as this machine reads them, not folded yet (RFC 1071); an odd octet
-// is followed by a zero. In longer words it is the same sum if what they carry over is added again.
+// is followed by a zero. Longer words give the same sum if their carries are added again.
 std::uint64_t sum_of(base::Bytes octets) {
   using Block = std::array<std::uint64_t, 4>;
   std::uint64_t sum = 0, carried = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The further rules that deviations break, beside the one that each is listed with.
+// The rules that deviations break besides the one that each is listed with.
 #pragma once
 
 #include "reference_rnic/deviants/deviation.hpp"

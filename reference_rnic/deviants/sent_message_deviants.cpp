@@ -89,9 +89,9 @@ std::vector<wire::Bytes> part_of(const OutgoingMessage& message, std::uint64_t f
   return pieces;
 }
 
-/// Sends segments of the consumer's memory in another order: what `place_of` says.
+/// Sends segments of the consumer's memory in another order, which `place_of` gives.
 struct SegmentsMoved : Decisions {
-  /// The octet of the message that the segment begins with; by the RFC `segment.from`.
+  /// The octet of the message that the segment begins with; `segment.from` conforms to the RFC.
   [[nodiscard]] virtual std::uint64_t place_of(const OutgoingSegment& segment) const = 0;
 
   void tagged_header(const OutgoingSegment& segment, wire::TaggedHeader& header) override {
@@ -120,8 +120,8 @@ struct SegmentsExchanged : SegmentsMoved {
   }
 };
 
-/// The last segment goes before the one that it follows. Which of the two has L: `flag_moves` with
-/// the octets, or the one that is sent last.
+/// The last segment is sent before the one that precedes it in the message. With `flag_moves` L moves
+/// with the octets; otherwise the segment that is sent last has it.
 template <bool flag_moves>
 struct LastSegmentEarly : SegmentsMoved {
   [[nodiscard]] std::uint64_t place_of(const OutgoingSegment& segment) const override {
@@ -147,7 +147,7 @@ struct LastSegmentEarly : SegmentsMoved {
 
 // ---- the Responses ----
 
-/// Answers each Atomic so many times.
+/// Answers each Atomic this many times.
 template <std::size_t times>
 struct AtomicAnswered : Decisions {
   void atomic_admitted(const stream::Context&, const wire::AtomicRequestHeader&,

@@ -245,7 +245,7 @@ struct TerminatedReadNotAdvanced : Decisions {
   }
 };
 
-/// Without the last four octets. That of a truncated segment may be shorter than that.
+/// Without the last four octets. The header of a truncated segment may be shorter.
 wire::Bytes cut(wire::Bytes header) {
   return header.first(header.size() - std::min<std::size_t>(header.size(), 4));
 }

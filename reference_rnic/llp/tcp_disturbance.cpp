@@ -44,7 +44,7 @@ class Repair {
       return std::nullopt;
     return value;
   }
-  /// Before the socket connects; the SYN has the number.
+  /// To be called before the socket connects; the SYN has the number.
   [[nodiscard]] bool begin_at(std::uint32_t number) const {
     return choose(TCP_SEND_QUEUE) && set(TCP_QUEUE_SEQ, static_cast<int>(number));
   }

@@ -152,8 +152,8 @@ void Machine::message_sent(const MessageTag& tag) {
   }
 }
 
-/// Local operations need no octet of the LLP. So they do not wait for the first FPDU of the
-/// Initiator, which a Responder needs before it sends one (RFC 5044 section 7.1.2, rule 4).
+/// Local operations send nothing. So they do not wait for the first FPDU of the Initiator, which a
+/// Responder must receive before it sends one (RFC 5044 section 7.1.2, rule 4).
 void Machine::run_local_work() {
   if (in_startup() || segmenter_.busy()) return;
   if (const auto fault = send_queue_.run_local()) fail(*fault, Leaves::all_queued);

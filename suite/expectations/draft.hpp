@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Drafts a file of known issues from the new failures of a run, for the maker of an implementation to
-// complete: what was observed is there, why it is so has to be written.
+// Drafts a file of known issues from the new failures of a run, for the vendor of an implementation to
+// complete: what was observed is filled in, the reason has to be written.
 #pragma once
 
 #include <string>

@@ -34,7 +34,7 @@ class Dut {
 
   /// Connects the tester's end of a network, or disconnects it.
   [[nodiscard]] std::expected<void, std::string> set_link(Network network, bool plugged);
-  /// Stops the host as a loss of power does.
+  /// Stops the host as a power failure does.
   void power_off();
   [[nodiscard]] std::expected<void, std::string> power_on();
   /// Runs a line of shell on the host, independent of the networks; returns its output.

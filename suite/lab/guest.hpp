@@ -42,7 +42,7 @@ struct GuestOptions {
   int management_tap = -1;  ///< of a second interface, eth1; -1: there is none
   std::string management_ipv4{}, management_mac = "52:54:00:78:00:02";
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
-  bool ends_at_oops = true;         ///< else the kernel goes on, as a server's does
+  bool ends_at_oops = true;         ///< else the kernel continues, as a server's does
   /// Red zones and poisoning of the kernel's kmalloc: finds memory errors
   bool slab_checks = true;
   /// The kernel log is appended here too, each line with the host's time

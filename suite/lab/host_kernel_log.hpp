@@ -21,9 +21,9 @@ namespace suite::lab {
 [[nodiscard]] std::string follow_kernel_log(std::string_view mark);
 
 /// Cuts the lines of a log into what is new and what was there before. Records of /dev/kmsg
-/// (`6,1234,5678900,-;text`) count from the mark on, or, when the log is opened again, from the last
-/// one that was seen, if the host still has that one. Lines of any other form all count: they come
-/// from a console or over UDP.
+/// (`6,1234,5678900,-;text`) are new from the mark on, or, when the log is opened again, from the last
+/// one that was seen, if the host still has that one. Lines of any other form are always new: they
+/// come from a console or over UDP.
 class KernelLogLines {
  public:
   /// The log is opened, for the first time or again, and gets this mark.
@@ -43,8 +43,8 @@ class KernelLogLines {
 
 class HostKernelLog {
  public:
-  /// How the log is reached: by a command that prints it, or by words put before a line for a shell
-  /// there.
+  /// How the log is reached: by a command that prints it, or by words that are put before a shell
+  /// command for that host.
   struct Reach {
     std::vector<std::string> words;
     bool prints_it = false;

@@ -17,7 +17,7 @@ using rnic::llp::Connection;
 
 namespace {
 
-/// Where the IUT answers no Read at all, what comes after one shows nothing.
+/// If the IUT answers no Read at all, nothing follows from what comes after one.
 void note_request(wire::Bytes ulpdu, Evidence& evidence) {
   if (ulpdu.size() < 2 || wire::DdpControl{static_cast<std::uint8_t>(ulpdu[0])}.tagged()) return;
   const wire::RdmapControl control{static_cast<std::uint8_t>(ulpdu[1])};

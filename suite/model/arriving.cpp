@@ -66,7 +66,7 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
   }
   if (std::holds_alternative<SentFin>(sent)) return take_fin(taking);
   if (receiver.phase == Phase::open_ended) {
-    // What comes may be placed, or not.
+    // What arrives may be placed, or not.
     State state = before;
     for (Region& region : state.memory.regions)
       if (region.domain == receiver.terms.domain) region.indeterminate = true;

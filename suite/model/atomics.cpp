@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t word_size = sizeof(std::uint64_t);
 constexpr std::uint32_t operation_mask = 0xF;
 
-/// Each order of octets that the memory of the IUT may have: no frame tells it.
+/// Each byte order that the memory of the IUT may have: no frame states it.
 std::vector<State> with_byte_order(const State& state) {
   if (state.memory.byte_order != ByteOrder::unknown) return {state};
   State little = state, big = state;
@@ -116,7 +116,7 @@ void deliver_atomic_request(const Taking& taking, const State& state, const Octe
     stream.taken_by.push_back("rdmap.atomic.request-reserved-ignored");
   stream.taken_by.insert(stream.taken_by.end(), {"rdmap.atomic.fetchadd-compare-data-ignored",
                                                  "rdmap.atomic.fetchadd-compare-mask-ignored"});
-  // It need not be carried out by whoever can no longer answer.
+  // An IUT that can no longer answer need not carry it out.
   if (stream.closing || stream.iut_closed) {
     State left_out = checked;
     left_out.streams[taking.stream].phase = Phase::broken;
@@ -152,13 +152,13 @@ void owe(const Taking& taking, State state, Response response) {
   State taken = state;
   taken.streams[taking.stream].responses.push_back(std::move(response));
   taking.after.push_back(std::move(taken));
-  // Whether an earlier one is done with by now is not known: at the limit it may be one too many.
+  // It is not known whether an earlier one has been completed: at the limit this may be one too many.
   if (before >= stream.terms.depths.ird) {
     Faults faults;
     faults.add(fault::too_many_reads);
     refuse(taking, state, faults.all(), SentSegment{});
   }
-  // Who has closed its half, or is about to, cannot answer.
+  // An IUT that has closed its half, or is about to, cannot answer.
   if (stream.closing || stream.iut_closed) {
     stream.phase = Phase::broken;
     taking.after.push_back(std::move(state));

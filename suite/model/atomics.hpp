@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Atomics as the Responder carries them out and the Requester gets them answered (RFC 7306 section 5).
+// Atomics: how a Responder carries them out, and how a Requester takes the answers (RFC 7306 section 5).
 #pragma once
 
 #include "reference_rnic/wire/rdmap.hpp"
@@ -16,7 +16,7 @@ namespace suite::model {
 /// A Request of these octets is carried out, or refused.
 void deliver_atomic_request(const Taking& taking, const State& state, const Octets& octets);
 void deliver_atomic_response(const Taking& taking, const State& state, const Octets& octets);
-/// The IUT owes this Response; or it is one too many, or cannot leave.
+/// The IUT owes this Response; or it is one too many, or cannot be sent.
 void owe(const Taking& taking, State state, Response response);
 
 }  // namespace suite::model

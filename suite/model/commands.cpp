@@ -57,7 +57,7 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply&) {
       return region != nullptr && region->indeterminate;
     });
   }
-  // What no ORD lets out may wait for good, be refused, or end the stream as an error of the consumer.
+  // With an ORD of 0 it may wait forever, be refused, or end the stream as an error of the consumer.
   Stream& stream = state.streams[*at];
   const bool is_up = stream.phase == Phase::running || stream.phase == Phase::holding;
   if (work.asks() && stream.terms.depths.ord == 0 && is_up) stream.phase = Phase::open_ended;

@@ -206,7 +206,7 @@ const Fault response_elsewhere{
     {},
     {"rdmap.read.response-validated-by-sink", "rdmap.read.invalid-response-surfaced"}};
 
-// ---- RFC 7306, which names the code of one error of Atomics alone ----
+// ---- RFC 7306, which names the code of only one error of Atomics ----
 const Fault atomic_protection{
     "an Atomic on memory that is not open to it",
     {cause::rdmap_invalid_stag, cause::rdmap_base_or_bounds, cause::rdmap_access_rights,
@@ -214,7 +214,7 @@ const Fault atomic_protection{
      cause::rdmap_catastrophic_stream, cause::rdmap_operation_unspecified},
     {"rdmap.atomic.remote-addressing-like-read"}};
 const Fault atomic_unaligned{
-    "an Atomic on an address that is no multiple of eight",
+    "an Atomic on an address that is not a multiple of eight",
     {cause::rdmap_catastrophic_stream},
     {"rdmap.atomic.alignment-terminate-code", "rdmap.atomic.alignment-validated",
      "rdmap.atomic.request-extra-validation", "rdmap.atomic.fetchadd-unaligned-terminate",
@@ -249,7 +249,7 @@ const Fault foreign_invalidation{
     {"rdmap.invalidate.association-verified", "rdmap.error.invalidate-stag-associated",
      "rdmap.invalidate.terminate-if-not-associated",
      "rdmap.terminate.code-cannot-invalidate-protection"}};
-// The STag was never opened to the peer; no text says whether it may take it away.
+// The peer was never given access by the STag; no text says whether it may invalidate it.
 const Fault rightless_invalidation{
     "an Invalidate STag that gives the peer no right",
     {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,

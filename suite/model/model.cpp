@@ -166,9 +166,9 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
   };
   if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
     return about(done->endpoint, *done);
-  // It was told of the connection before.
+  // The connection was reported to it before.
   if (std::holds_alternative<iut::EstablishedEvent>(event))
-    return Finding{{"mpa.startup.initiator-validates-reply"}, "one word of the connection", text};
+    return Finding{{"mpa.startup.initiator-validates-reply"}, "one report of the connection", text};
   if (const auto* ended = std::get_if<iut::DisconnectedEvent>(&event))
     return about(ended->endpoint, *ended);
   if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))

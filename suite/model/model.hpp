@@ -32,7 +32,7 @@ class Model {
   /// By every state: nothing is to be waited for.
   [[nodiscard]] bool owes_nothing(const std::vector<bool>& acknowledged);
 
-  /// One of the states, for whoever draws what comes next.
+  /// One of the states, from which the next step is drawn.
   [[nodiscard]] const State& a_state() const { return states_.front(); }
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }
   /// Observations that were lawful but are worth reporting.

@@ -37,7 +37,7 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
   if (!may_close(stream)) {
     std::vector<RuleId> rules = stream.taken_by;
     rules.insert(rules.end(), {"ddp.close.not-by-ddp-alone"});
-    // Before the first FPDU no Terminate can say what is held against it (RFC 5044 section 7.1.2).
+    // Before the first FPDU no Terminate can report an error to the peer (RFC 5044 section 7.1.2).
     if (!stream.may_send)
       rules.insert(rules.end(),
                    {"mpa.dual-stack.recovers-during-switch", "mpa.crc.recomputed-on-receive",
@@ -93,7 +93,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
   if (found->immediate && event.immediate != found->immediate)
     return contradiction(
         {"rdmap.immediate.data-passed-to-ulp", "rdmap.immediate.delivered-in-order"},
-        "the Immediate Data as they were sent");
+        "the Immediate Data that was sent");
   if (!found->immediate && event.immediate)
     return contradiction({"rdmap.immediate.delivered-in-order", "rdmap.send.delivered-in-order"},
                          "a message without Immediate Data");

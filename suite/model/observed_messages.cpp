@@ -236,7 +236,8 @@ std::string text_of(const Response& response) {
 /// RFC 7306 section 5.2.2.
 Explained explain_atomic_response(Stream& stream, const SeenMessage& seen, const Watch& watch) {
   if (stream.responses.empty())
-    return contradiction({"rdmap.atomic.response-opposite-direction"}, "no Response: none is due");
+    return contradiction({"rdmap.atomic.response-opposite-direction"},
+                         "no Response, since none is due");
   const Response& due = stream.responses.front();
   if (!due.atomic)
     return contradiction(
@@ -312,7 +313,7 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
   return {};
 }
 
-/// What has to be taken and was not, by the error that the IUT reports where there is none.
+/// The rules on what must be accepted, by the error that the IUT reports where there is none.
 std::vector<RuleId> rules_of_refusal(const Stream& stream, const wire::TerminateCause& reported) {
   namespace cause = wire::cause;
   if (reported == cause::mpa_crc && !stream.terms.crc)

@@ -10,7 +10,7 @@ namespace {
 /// All ones leave a depth to the consumers (RFC 6581 section 9.1).
 bool is_number(std::uint16_t depth) { return depth != wire::read_depth_unnegotiated; }
 
-/// A side that the other one's IRD holds back may hold itself back further.
+/// A side whose ORD is limited by the other side's IRD may use even less.
 void lower_ord(Depths& depths, std::uint32_t most) {
   if (depths.ord <= most) return;
   depths.ord = most;
@@ -35,7 +35,7 @@ Depths depths_of_initiator(const Depths& own, const std::optional<EnhancedWords>
   if (!request || !reply) return depths;
   if (is_number(request->ird)) depths.ird = request->ird;
   if (is_number(request->ord)) depths.ord = depths.ord_due = request->ord;
-  // It may go down to what the Responder uses.
+  // It may be lowered to what the Responder uses.
   if (is_number(reply->ord)) depths.ird = reply->ord;
   if (is_number(reply->ird)) lower_ord(depths, reply->ird);
   return depths;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the enhanced words of Request and Reply settle: depths and RTR indications (RFC 6581 section
+// What the enhanced words of Request and Reply negotiate: depths and RTR indications (RFC 6581 section
 // 9).
 #pragma once
 
@@ -18,7 +18,7 @@ using EnhancedWords = wire::EnhancedWords::Values;
 struct Depths {
   /// Reads that it serves at a time.
   std::uint32_t ird = 0;
-  /// Reads that it may have open at a time, and those that it has to.
+  /// Reads that it may have open at a time, and how many of them it must not hold back.
   std::uint32_t ord = 0, ord_due = 0;
 };
 

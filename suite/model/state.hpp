@@ -59,7 +59,7 @@ struct Work {
   std::uint64_t received = 0;
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
-  /// Of an Atomic: as its Request has it.
+  /// Of an Atomic: the identifier in its Request.
   std::uint32_t request_id = 0;
 
   [[nodiscard]] bool is(const char* operation) const { return command.operation == operation; }
@@ -178,7 +178,7 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
-  /// What an Atomic leaves: Atomics that follow it find it (RFC 7306 section 5.4).
+  /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).
   void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
   bool operator==(const State&) const = default;

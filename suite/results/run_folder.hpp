@@ -2,7 +2,7 @@
 // The folder of a run, of cases or of the cells of a plugfest: the journal that grows with each
 // attempt, and the document made of it at the end.
 //
-// results.ndjson is the only thing written while the run goes on, one line at a time:
+// results.ndjson is the only thing written while the run continues, one line at a time:
 // {"run": ...}, then {"case": ...} for each attempt that has ended, and {"end": ...}. results.json
 // is always derived from it, so that a killed run loses nothing that was judged.
 #pragma once
@@ -31,8 +31,8 @@ inline constexpr const char* document_name = "results.json";
 
 class RunFolder {
  public:
-  /// Creates the folder if need be and locks it against a second run. Nothing in it is touched yet;
-  /// one that was created and stays empty is taken back.
+  /// Creates the folder if necessary and locks it against a second run. Nothing in it is changed yet;
+  /// one that was created and stays empty is removed again.
   [[nodiscard]] static Result<RunFolder> open(const std::filesystem::path& path);
   RunFolder(RunFolder&& other) noexcept;
   RunFolder& operator=(RunFolder&&) = delete;
@@ -41,10 +41,10 @@ class RunFolder {
   /// Starts the journal of a new run with this line, and makes the folder of pcaps. A run that is
   /// in the folder already is an error: nothing of it is ever removed.
   [[nodiscard]] Result<void> begin(const Json& line);
-  /// Goes on with the journal of the run that is in the folder, of which so many octets are whole
-  /// lines, as read while this object held the lock. Its torn end, if it has one, goes.
+  /// Continues the journal of the run that is in the folder. Its first `whole` octets are whole lines,
+  /// as read while this object held the lock; a torn end after them is removed.
   [[nodiscard]] Result<void> go_on(std::uint64_t whole);
-  /// Appends a line. One that does not fit on the disk is taken back whole.
+  /// Appends a line. One that does not fit on the disk is removed whole.
   [[nodiscard]] Result<void> append(const Json& line);
   /// Returns when all that was appended is on the disk.
   [[nodiscard]] Result<void> sync();
@@ -71,15 +71,15 @@ class RunFolder {
 
 inline constexpr const char* no_journal_line = "this line is not what a run writes";
 
-/// Hands the lines of a journal to `take`, which returns what is wrong with one. Returns how many
-/// octets are whole lines: a torn end, as a power loss leaves it, is left out. A line that is not
-/// taken is an error if one that is taken follows, or if none is taken.
+/// Passes the lines of a journal to `take`, which returns what is wrong with one. Returns how many
+/// octets are whole lines: a torn end, as a power failure leaves it, is not counted. A line that is
+/// not taken is an error if one that is taken follows, or if none is taken.
 [[nodiscard]] Result<std::uint64_t> read_lines(
     const std::filesystem::path& file,
     const std::function<std::optional<std::string>(const Json& line)>& take);
 
-/// The same for records. `Line` has an optional `run`, `attempt` and `end`, one of which a line is;
-/// the first is a `run`. What a later version adds to the format is ignored.
+/// The same for records. `Line` has an optional `run`, `attempt` and `end`; each line has one of them,
+/// and the first line has a `run`. What a later version adds to the format is ignored.
 template <class Line, class Take>
 [[nodiscard]] Result<std::uint64_t> read_records(const std::filesystem::path& file, Take take) {
   return read_lines(

@@ -52,8 +52,8 @@ std::optional<doctor::RemoteSystem> dut_of(const IutChoice& choice) {
                                   : doctor::RemoteSystem::by_ssh(choice.host->ssh);
 }
 
-// What no API reports: whether the IUT by itself starts connections as RFC 6581 says. A case that
-// claims it asks the wire.
+// What no API reports: whether the IUT by itself starts connections as RFC 6581 says. A case whose
+// setup claims so finds out on the wire.
 void ask_wire(const SuiteParts& parts, cases::Environment& environment, iut::Pics& pics) {
   constexpr const char* asking =
       "mpa.enhanced_initiator.enhanced_request_has_its_revision_and_data";
@@ -68,7 +68,8 @@ void ask_wire(const SuiteParts& parts, cases::Environment& environment, iut::Pic
     pics.capabilities[startup] = iut::Claim::unsupported;
   } else {
     pics.capabilities.erase(startup);
-    base::say(stderr, "rnic-suite: whether it has {} is left open: {}\n", startup, outcome.reason);
+    base::say(stderr, "rnic-suite: it is not known whether the IUT has {}: {}\n", startup,
+              outcome.reason);
   }
 }
 

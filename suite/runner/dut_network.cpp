@@ -73,7 +73,7 @@ void DutNetwork::log_is_settled() {
     const std::string why = fmt::format("the log of the IUT's kernel cannot be followed: {}",
                                         kernel_log_->failure().value_or("it prints nothing"));
     note(why);
-    tell_(why + "; what that kernel complains of is not seen");
+    tell_(why + "; complaints of that kernel will not be seen");
     kernel_log_.reset();
   }
   const BroughtUp done = std::move(brought_up_);

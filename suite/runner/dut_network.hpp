@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The network to an IUT on a host of its own, the DUT: its kernel's log is followed where that is
-// permitted, and it is reset where the PIXIT says how.
+// The network to an IUT on a host of its own, the DUT: its kernel's log is followed if that is
+// permitted, and it is reset if the PIXIT says how.
 #pragma once
 
 #include <filesystem>
@@ -47,12 +47,11 @@ class DutNetwork final : public TestNetwork {
   bool follows_ = false;  ///< when it was last looked at
   base::EpollLoop* loop_ = nullptr;
   BroughtUp brought_up_;
-  std::optional<base::TimerId> patience_;  ///< while it is awaited that the log is followed
+  std::optional<base::TimerId> patience_;  ///< of the wait until the log is followed
   std::optional<base::Process> reset_;
 };
 
-/// How the log of the kernel under the IUT is reached; nothing: it is not known on which host the
-/// agent runs.
+/// How the log of the IUT's kernel is reached; nothing: it is not known on which host the agent runs.
 [[nodiscard]] std::optional<lab::HostKernelLog::Reach> kernel_log_of(const Options& options);
 
 }  // namespace suite::runner

@@ -10,7 +10,7 @@
 
 namespace suite::runner {
 
-/// Another host, as `--host` names it: by one of the two.
+/// Another host, as `--host` names it: one of the two members.
 struct OtherHost {
   std::string ssh;                  ///< [USER@]HOST
   std::vector<std::string> prefix;  ///< words put before a command that runs there

@@ -25,7 +25,7 @@ void report_fatal_signals(int fd);
 using IutMaker = std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&)>;
 
 /// How the Network of an IUT in this process calls its observers: marked as the IUT's code. An
-/// exception that leaves them ends the process.
+/// exception that they throw ends the process.
 void call_iut(const std::function<void()>& callback) noexcept;
 
 /// An IUT in this process with the guard around it. `loop` and `network` must outlive it.

@@ -370,7 +370,7 @@ void IutInstance::release_after_outage() {
     if (by_this || outages == most_outages) {
       observer_.case_started(describe(held.attempt).id);
       held.outcome.reason = fmt::format(
-          "the IUT stopped answering in each of {} attempts, of which the last was alone: {}",
+          "the IUT stopped answering in each of {} attempts, the last of which ran alone: {}",
           outages, held.outcome.reason);
       conclude(std::move(held.attempt), std::move(held.outcome));
       continue;

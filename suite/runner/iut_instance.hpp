@@ -159,7 +159,7 @@ class IutInstance final : jobs::WorkerPool::Client {
     cases::CaseOutcome outcome;
   };
   std::vector<Held> held_;  ///< unanswered: the sentinel will show whether the IUT is at fault
-  /// In how many outages each of them was unanswered.
+  /// For each job, the number of outages in which it was unanswered.
   std::map<std::size_t, unsigned> outages_;
   /// What the IUT's kernel has complained of since contact was lost.
   std::string complaint_;

@@ -116,8 +116,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                "already)");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
   app.add_option("--write-expectations", o.write_expectations,
-                 "draft a file of known issues from the new failures; each entry's reason is yours "
-                 "to write");
+                 "draft a file of known issues from the new failures; you add the reason to each "
+                 "entry");
   app.add_option("--jobs", o.jobs, "cases at a time (default: depends on the IUT)")
       ->check(CLI::Range(1U, 256U));
   app.add_flag("--no-capture", no_capture,

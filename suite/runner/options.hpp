@@ -43,8 +43,8 @@ struct Options {
   std::filesystem::path out = "out", junit;
   std::filesystem::path write_expectations;  ///< drafts of known issues; empty: none
   bool out_given = false;                    ///< --out names just this folder
-  bool fresh = false;                        ///< a new run in a new folder, whatever there is
-  unsigned jobs = 0;                         ///< 0: as the IUT suits
+  bool fresh = false;  ///< a new run in a new folder, even if one could continue
+  unsigned jobs = 0;   ///< 0: as the IUT suits
   bool capture = true;
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates instead of rules

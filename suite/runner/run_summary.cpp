@@ -117,8 +117,8 @@ std::string unclaimed_text(const results::Document& document) {
   for (const auto& [capability, count] : cases)
     groups.push_back(fmt::format("{} need {}", count, capability));
   return fmt::format(
-      "not judged, since nobody claims it: {}; `{} probe` finds out what the IUT does by itself, "
-      "--pics claims it, a configure_script brings configure.*\n",
+      "cases not judged, since what they need is not claimed: {}; `{} probe` finds out what the "
+      "IUT does by itself, --pics claims it, a configure_script provides configure.*\n",
       fmt::join(groups, ", "), base::typed_command());
 }
 

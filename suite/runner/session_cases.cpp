@@ -44,7 +44,7 @@ void bring_to_start(iut::Iut& iut, base::TimePoint deadline) {
   }
 }
 
-/// An agent that gives no reply, or breaks the rules of its own protocol, breaks none of an RFC.
+/// An agent that gives no reply, or breaks the rules of its own protocol, breaks no rule of an RFC.
 cases::Verdict verdict_of(const sessions::Played& played) {
   const sessions::Found* failure = played.failure();
   return failure != nullptr && failure->rules.empty() ? cases::Verdict::inconclusive
@@ -63,7 +63,7 @@ std::optional<cases::Case> session_case(const std::string& id) {
   one.title = fmt::format("the random session of seed {}", *seed);
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
-  // Every case judges a rule: all of a session is messages of RDMAP.
+  // Every case has a rule; this one holds for any session, which consists of RDMAP messages.
   one.rules = {"rdmap.stream.only-rdma-messages"};
   one.deadline = std::chrono::minutes(2);
   return one;

@@ -130,7 +130,7 @@ ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>&
   return perform(std::move(run));
 }
 
-/// What the RFCs admit after an error, and no session has shown.
+/// The reactions to an error that the RFCs admit and no session has shown.
 void print_reactions_not_seen(const model::Coverage& coverage) {
   for (const model::Fault* fault : model::all_faults()) {
     for (std::size_t i = 0; i < model::reaction_texts.size(); ++i) {
@@ -195,7 +195,7 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   CLI::App app{"Plays random sessions, judged by a model of what the RFCs admit.",
                "rnic-suite soak"};
   app.allow_extras();
-  app.add_option("--iut", options.iut, "as of `rnic-suite run` (default: reference)");
+  app.add_option("--iut", options.iut, "as for `rnic-suite run` (default: reference)");
   app.add_option("--link", options.link,
                  "memory: the reference in this process, in simulated time (its default); tcp")
       ->check(CLI::IsMember({"memory", "tcp"}));
@@ -207,19 +207,19 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
   app.add_option("--lawful", options.lawful, "the reference uses this permission");
   app.add_option("--out", options.out,
-                 "a folder for the findings, each as a session made short, to be replayed; over "
-                 "TCP the folder of the run");
+                 "a folder for the findings, each as a shortened session that can be replayed; "
+                 "over TCP the folder of the run");
   app.footer(
       "exit: 0 nothing found, 1 findings, 2 usage, 3 harness\n"
       "Over TCP and on other IUTs each session is a case of a run, and the options of "
-      "`rnic-suite run` hold as well.");
+      "`rnic-suite run` apply as well.");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   if (options.iut != "reference" || options.link == "tcp")
     return soak_as_run(options, app.remaining(), perform);
   if (!app.remaining().empty())
-    return complain(ExitCode::usage, fmt::format("soak: '{}' is no option in simulated time; see "
-                                                 "--help",
-                                                 app.remaining().front()));
+    return complain(ExitCode::usage,
+                    fmt::format("soak: '{}' is not an option in simulated time; see --help",
+                                app.remaining().front()));
   return soak_in_memory(parts, options);
 }
 

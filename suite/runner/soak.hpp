@@ -11,7 +11,7 @@
 
 namespace suite::runner {
 
-/// Performs a command of the program, of these arguments.
+/// Performs a command of the program with these arguments.
 using PerformCommand = std::function<jobs::ExitCode(std::vector<std::string> arguments)>;
 
 /// `arguments`: those after the name of the command. `perform`: how sessions on another IUT than the

@@ -68,7 +68,7 @@ def main():
     lines = arguments.open.read_text().splitlines() if arguments.open else []
     known = {line for line in lines if line and not line.startswith("#")}
     found = [f"{rule}: is judged, and no deviation breaks it: add one, or `without_deviation` to the catalogue" for rule in sorted(missing - known)]
-    found += [f"{rule}: is listed in {arguments.open}, and true no more: take the line out" for rule in sorted(known - missing)]
+    found += [f"{rule}: is listed in {arguments.open}, and no longer lacks a deviation: take the line out" for rule in sorted(known - missing)]
     found += [f"{rule}: has a deviation: take its `without_deviation` out" for rule in sorted(broken) if "without_deviation" in rules.get(rule, {})]
     print("\n".join([*found, f"{len(judged & set(rules))} rules of the RFCs judged, {len(broken & set(rules))} with a deviation, "
                              f"{len(missing)} without and without a reason, {len(found)} faults"]))

@@ -20,8 +20,8 @@ using LawfulSet = std::vector<rnic::lawful::Lawful>;
 /// `+`-separated names.
 [[nodiscard]] std::string name_of(const LawfulSet& set);
 
-/// A test bed, alive, whose reference RNIC has these variants and the deviations of `setup`. The error is
-/// one line.
+/// A running test bed, whose reference RNIC has these variants and the deviations of `setup`. The error
+/// is one line.
 [[nodiscard]] std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
     const runner::SuiteParts& parts, runner::WorkerSetup setup, const LawfulSet& set);
 

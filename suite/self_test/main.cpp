@@ -59,8 +59,8 @@ constexpr const char* footer =
     "                                                one combination\n"
     "  rnic-self-test --variant no_terminate         are the deviations noticed with this variant "
     "too?\n"
-    "  rnic-self-test --under-lawful --seed 7        each deviation under lawful variants drawn "
-    "for it: noticed?\n"
+    "  rnic-self-test --under-lawful --seed 7        is each deviation noticed under lawful "
+    "variants drawn for it?\n"
     "  rnic-self-test --strangers suite/self_test/strangers.yaml\n"
     "                                                other implementations: are the "
     "rules "
@@ -72,7 +72,7 @@ constexpr const char* footer =
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation;\n"
     "      with --lawful: no case fails, and each variant shows in some case; with --strangers:\n"
-    "      exactly the listed rules are blamed; with --under-lawful: but for what --hidden "
+    "      exactly the listed rules are blamed; with --under-lawful: except those that --hidden "
     "lists),\n"
     "      1 not so, 2 usage, 3 the test bed could not be made\n";
 
@@ -365,7 +365,7 @@ int main(int argc, char** argv) {
                  "file of strangers (other implementations), against every case")
       ->check(CLI::ExistingFile);
   app.add_flag("--under-lawful", arguments.under_lawful,
-               "each deviation under a set of lawful variants that is drawn for it, or --variant");
+               "each deviation under lawful variants: a set drawn for it, or those of --variant");
   app.add_option("--hidden", arguments.hidden,
                  "with --under-lawful: file of deviations that a variant hides, with reasons")
       ->check(CLI::ExistingFile);

@@ -25,7 +25,7 @@ struct Failure {
 
 struct DeviationResult {
   const rnic::deviants::DeviationInfo* info = nullptr;
-  /// At which it has to be noticed: its own rule, or one that it breaks as well (also_breaks.def).
+  /// The rule at which it must be noticed: its own, or one that it breaks as well (also_breaks.def).
   std::string_view rule;
   std::size_t cases_run = 0;
   std::size_t not_applicable = 0;   ///< of cases_run

@@ -81,7 +81,7 @@ std::optional<std::string> fault_of(const Hidden& one) {
   const auto all = rnic::deviants::deviations();
   if (std::ranges::any_of(all, [&](const auto& deviation) { return is_about(one, deviation); }))
     return {};
-  return fmt::format("'{}' is no deviation and no rule of one", one.deviation);
+  return fmt::format("'{}' is neither a deviation nor the rule of one", one.deviation);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The deviations of the reference RNIC under lawful variants: what an implementation does wrong is
-// noticed at its rule whichever permissions it uses besides, but for a list with reasons.
+// The deviations of the reference RNIC under lawful variants: a fault of an implementation is noticed
+// at its rule whichever permissions it uses as well, except for a list with reasons.
 #pragma once
 
 #include <expected>
@@ -13,7 +13,7 @@
 
 namespace suite::self_test {
 
-/// A deviation, or all of one rule, that goes unnoticed wherever a variant is used.
+/// A deviation, or all those of one rule, that go unnoticed wherever a variant is used.
 struct Hidden {
   std::string deviation;  ///< a glob over names of deviations or ids of rules
   std::string variant;

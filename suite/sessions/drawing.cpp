@@ -104,7 +104,7 @@ constexpr std::array wrong_immediate{Wrong::no_buffer, Wrong::wrong_length};
 constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::beyond_end,
                                   Wrong::unasked};
 
-/// A fault of those that are special to the kind of message.
+/// A fault that is specific to the kind of message.
 Wrong special(Dice& dice, Action action) {
   const bool untagged = dice.one_in(3);
   switch (action) {

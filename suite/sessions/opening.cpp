@@ -96,7 +96,7 @@ void Opening::create_endpoint() {
   play_.ask(create);
 }
 
-/// What comes while the stream comes up is not for it.
+/// Messages that arrive during startup do not use it.
 void Opening::post_early_receive() {
   constexpr std::uint32_t length = 64;
   iut::RegisterMemory memory;
@@ -212,7 +212,7 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
 }
 
 bool Opening::take_end() {
-  // Some notice that startup has failed only when its time is over.
+  // With some faults the IUT notices only at its timeout that startup has failed.
   const bool is_late = setup_.fault == StartupFault::no_frame ||
                        setup_.fault == StartupFault::half_a_frame ||
                        setup_.fault == StartupFault::cut_short;
@@ -253,7 +253,7 @@ std::unique_ptr<Opening> opening(Play& play, const StreamSetup& setup, std::size
                              : opening_by_tester(play, setup, number);
 }
 
-/// What the fault needs is there.
+/// The setup has what the fault needs.
 bool is_possible(const Play& play, const StreamSetup& setup) {
   const bool enhanced = setup.revision > 1 && (setup.iut_initiates || setup.plain == 0);
   switch (setup.fault) {
@@ -291,7 +291,7 @@ StreamSetup possible(const Play& play, StreamSetup setup) {
   return setup;
 }
 
-/// A stream as usual, in place of one that came to nothing; its handles are others.
+/// An ordinary stream in place of one whose startup failed, with other handles.
 bool open_instead(Play& play, StreamSetup setup, std::size_t number) {
   setup.fault = StartupFault::nothing;
   setup.peer_to_peer = false;
@@ -308,7 +308,7 @@ bool open_stream(Play& play, const StreamSetup& wanted) {
   const bool comes_up = info_of(setup.fault).end == StartupEnd::up;
   if (comes_up && first->come_up()) return true;
   if (!comes_up && !first->come_to_nothing()) return false;
-  // What comes after a refusal, or after RTR kinds that do not match, is as usual.
+  // The stream after a refusal, or after RTR kinds that do not match, is an ordinary one.
   return !play.is_stopped() && open_instead(play, setup, number + others);
 }
 

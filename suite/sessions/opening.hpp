@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How the streams of a session come up, or come to nothing: what both roles of the IUT share.
+// How the streams of a session come up, or fail to: what both roles of the IUT share.
 #pragma once
 
 #include "suite/sessions/play.hpp"
@@ -14,7 +14,7 @@ class Opening {
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
-  /// False: what was found has been told, and the session ends.
+  /// False: a finding has been reported, and the session ends.
   [[nodiscard]] bool come_up();
   /// The fault of the setup keeps the connection from coming up.
   [[nodiscard]] bool come_to_nothing();
@@ -23,7 +23,7 @@ class Opening {
   using EnhancedWords = model::EnhancedWords;
 
   [[nodiscard]] virtual bool open() = 0;
-  /// Until the fault has been shown to the IUT; then what has to follow is judged.
+  /// Plays the startup up to the fault, then judges what has to follow.
   [[nodiscard]] virtual bool fail_to_open() = 0;
 
   // -- findings; all return false --
@@ -42,7 +42,7 @@ class Opening {
 
   // -- what the tester sends --
   [[nodiscard]] Octets peer_data(bool enhanced) const;
-  /// The frame as the fault has it.
+  /// The frame, with the fault in it.
   void send_frame(lower_tester::StartupFrame frame);
   [[nodiscard]] EnhancedWords with_rtr(EnhancedWords words, std::uint32_t kinds) const;
 
@@ -54,7 +54,7 @@ class Opening {
   [[nodiscard]] rnic::wire::MpaFrame frame() const { return line_->peer.received_frame()->frame(); }
   /// The end of the connection, or of its half.
   [[nodiscard]] bool take_end();
-  /// Depths that the consumer is shown are those of the peer's frame, from its own side.
+  /// The depths reported to the consumer are those of the peer's frame, seen from its own side.
   [[nodiscard]] bool check_depths(const std::optional<int>& ird, const std::optional<int>& ord,
                                   const std::optional<EnhancedWords>& words, const char* rule);
   [[nodiscard]] static bool same_data(const Octets& seen, const Octets& wanted);

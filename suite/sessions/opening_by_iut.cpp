@@ -103,7 +103,7 @@ class OpeningByIut final : public Opening {
     return work;
   }
 
-  /// The consumer does not wait, where the API lets it; the IUT does.
+  /// The consumer posts work without waiting, if the API lets it; the IUT has to wait.
   [[nodiscard]] bool post_early_work() {
     const iut::PostWork work = first_work();
     if (play_.ask(work).outcome == iut::Outcome::ok) early_work_ = work.work;
@@ -154,7 +154,7 @@ class OpeningByIut final : public Opening {
     std::uint32_t named = (setup_.rtr & offered) != 0 ? setup_.rtr : offered;
     if ((named & offered) == rtr_read && words.ird == 0) named = offered;
     EnhancedWords with_kinds = with_rtr(words, named);
-    // A Read that indicates needs a place.
+    // A Read as RTR indication needs an IRD of at least 1.
     if ((named & offered) == rtr_read) with_kinds.ird = std::max<std::uint16_t>(words.ird, 1);
     return with_kinds;
   }
@@ -166,7 +166,7 @@ class OpeningByIut final : public Opening {
     terms_.depths = model::depths_of_initiator({ird, ord, ord}, request_words(), sent_words_);
   }
 
-  /// RFC 6581 section 9.2: it comes by itself, is of a kind of both frames, and moves nothing.
+  /// RFC 6581 section 9.2: it comes without any work, is of a kind in both frames, and moves no data.
   [[nodiscard]] bool take_rtr() {
     const auto arrival = next();
     const auto* message = arrival.as<lower_tester::Message>();
@@ -206,7 +206,7 @@ class OpeningByIut final : public Opening {
     return true;
   }
 
-  // ---- what comes to nothing ----
+  // ---- startups that fail ----
 
   [[nodiscard]] bool is_insufficient() const {
     constexpr std::int64_t enormous = 0x3FFE;
@@ -215,12 +215,12 @@ class OpeningByIut final : public Opening {
     return request_words() && limit != limits.end() && limit->second < enormous;
   }
 
-  /// The consumer hears that there is no connection.
+  /// It is reported to the consumer that there is no connection.
   [[nodiscard]] bool take_failure() {
     if (play_.await<iut::ConnectFailedEvent>() || play_.await<iut::RejectedEvent>()) return true;
     if (info_of(setup_.fault).end != StartupEnd::closed_or_advisory)
-      return fail("the failure reported", "no word of it", fault_rules());
-    advise("the failure reported", "no word of it", fault_rules());
+      return fail("the failure reported", "no report", fault_rules());
+    advise("the failure reported", "no report", fault_rules());
     return true;
   }
 
@@ -236,7 +236,7 @@ class OpeningByIut final : public Opening {
 
   [[nodiscard]] bool take_rejection() {
     const auto event = play_.await<iut::RejectedEvent>();
-    if (!event) return fail("a rejection reported", "no word of it", fault_rules());
+    if (!event) return fail("a rejection reported", "no report", fault_rules());
     if (!event->private_data.empty() &&
         !same_data(event->private_data, peer_data(sent_words_.has_value())))
       return fail("the tester's private data", "other private data",
@@ -251,7 +251,7 @@ class OpeningByIut final : public Opening {
                 {"mpa.startup.rejected-initiator-exits-mpa"});
   }
 
-  /// RFC 6581 section 9.1 and 9.2; none, but torn down: docs/disputes.md D7.
+  /// RFC 6581 sections 9.1 and 9.2; a teardown without a Terminate: docs/disputes.md D7.
   [[nodiscard]] bool take_terminate(wire::TerminateCause cause) {
     const auto arrival = next();
     if (arrival.is_end()) {

@@ -158,7 +158,7 @@ class OpeningByTester final : public Opening {
   }
   [[nodiscard]] bool is_peer_to_peer() const { return sent_words_ && sent_words_->peer_to_peer; }
 
-  /// The first FPDU. A Responder may know no kind that was offered; then there is no stream.
+  /// The first FPDU. If the Responder supports none of the kinds offered, there is no stream.
   [[nodiscard]] bool send_rtr() {
     const auto words = frame().enhanced();
     if (!words || !words->peer_to_peer)
@@ -188,7 +188,7 @@ class OpeningByTester final : public Opening {
     return false;
   }
 
-  // ---- what comes to nothing ----
+  // ---- startups that fail ----
 
   /// RFC 5044 section 7.1.2: a Request that is malformed, or does not come.
   [[nodiscard]] bool be_closed() {
@@ -214,7 +214,7 @@ class OpeningByTester final : public Opening {
     send_request();
     const auto asked = take_request();
     if (!asked) return false;
-    // A reset would overtake what nobody has read.
+    // A reset would discard what has not been read.
     line_->peer.pause_receiving(true);
     play_.ask(iut::Reject{asked->request, own_.private_data});
     play_.wait();
@@ -239,8 +239,8 @@ class OpeningByTester final : public Opening {
                 {"mpa.startup.rejecting-responder-exits-mpa", "mpa.enhanced.reject-term-code-six"});
   }
 
-  /// R of a Request means nothing (RFC 5044 section 7.1.1). The tester goes no further: to those who
-  /// look at it, it has rejected.
+  /// R in a Request means nothing (RFC 5044 section 7.1.1). The tester does not continue: for an IUT
+  /// that looks at R, it has rejected.
   [[nodiscard]] bool be_accepted() {
     send_request();
     const auto asked = take_request();
@@ -250,7 +250,7 @@ class OpeningByTester final : public Opening {
     return frame().flags.reject() ? fail("an accepting Reply", "a rejection", fault_rules()) : true;
   }
 
-  /// Whoever accepts hears that nobody is there any more.
+  /// A consumer that accepts gets a report that the peer is gone.
   [[nodiscard]] bool be_gone() {
     send_request();
     const auto asked = take_request();
@@ -261,7 +261,7 @@ class OpeningByTester final : public Opening {
     if (reply.outcome != iut::Outcome::ok || play_.await<iut::ConnectFailedEvent>() ||
         play_.await<iut::DisconnectedEvent>())
       return true;
-    return fail("the end of the connection reported", "no word of it", fault_rules());
+    return fail("the end of the connection reported", "no report", fault_rules());
   }
 
   /// RFC 6581 section 9.2: the Reply names a kind even if it is none of those offered.

@@ -54,14 +54,14 @@ class Play {
   /// Executes a command; command() also informs the model.
   iut::Reply ask(const iut::Command& command);
   iut::Reply command(const iut::Command& command);
-  /// The IUT has its time; events wait.
+  /// Gives the IUT its time; events are kept.
   void wait();
-  /// The next event of this kind, within the IUT's time; others wait.
+  /// The next event of this kind, within the IUT's time; others are kept.
   template <typename Event>
   [[nodiscard]] std::optional<Event> await();
   /// Events about an endpoint that is gone.
   void forget_events(iut::Handle endpoint);
-  /// A connection that no stream comes of, kept to the end of the session.
+  /// A connection that does not become a stream, kept until the session ends.
   Line& stand_by();
   [[nodiscard]] Line& stood_by() { return *bystanders_.back(); }
   void found(Found found);
@@ -115,7 +115,7 @@ void play_tester_step(Play& play, std::size_t stream, const Step& step);
 /// The consumer's part.
 void play_consumer_step(Play& play, std::size_t stream, const Step& step);
 
-/// The region of a receive that waits before its stream is up.
+/// The region of a receive that is posted before its stream is up.
 inline constexpr iut::Handle first_early_region = 1000;
 [[nodiscard]] constexpr iut::Handle early_region(iut::Handle endpoint) {
   return first_early_region + endpoint;

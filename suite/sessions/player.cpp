@@ -266,7 +266,7 @@ Played Play::run() {
     check(advisory);
   }
   played_.coverage = model_.coverage();
-  // They write their last marks.
+  // Their destructors write the last marks.
   lines_.clear();
   bystanders_.clear();
   played_.exchange = std::move(context_.evidence.exchange);

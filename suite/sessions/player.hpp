@@ -47,10 +47,10 @@ struct Stage {
   base::Address iut_address;
   /// How long the IUT may take for what it must do.
   base::Duration patience = std::chrono::milliseconds(100);
-  /// In real time: the IUT is done if nothing came for so long and it owes nothing. 0: it always gets all
-  /// its time, which costs nothing where time is simulated.
+  /// In real time: the IUT is done if it owes nothing and nothing came for this long. 0: it always gets
+  /// all its time, which costs nothing where time is simulated.
   base::Duration quiet{};
-  /// How long it may take over a startup that nobody completes; 0: nobody waits for that.
+  /// How long it may take over a startup that neither side completes; 0: there are no such startups.
   base::Duration startup_patience = std::chrono::seconds(60);
 };
 

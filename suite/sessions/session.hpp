@@ -156,7 +156,7 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-/// What is odd or wrong while a stream comes up. `startup_faults.hpp` says what has to become of it.
+/// What is odd or wrong while a stream comes up. `startup_faults.hpp` says what must follow.
 enum class StartupFault : std::uint8_t {
   nothing,
   // to be accepted (RFC 5044 section 7.1.1)
@@ -180,7 +180,7 @@ enum class StartupFault : std::uint8_t {
   closed_at_once,
   no_frame,
   half_a_frame,
-  // comes to nothing, though nothing is malformed
+  // fails, though nothing is malformed
   rejection_bit,
   rejected,
   gone_before_accept,
@@ -245,7 +245,7 @@ struct StreamSetup {
   bool own_domain = false;
   std::uint32_t private_data = 0;
   StartupFault fault = StartupFault::nothing;
-  /// Octets of each piece, which part of the key is wrong, and whatever else is free in the fault.
+  /// Octets of each piece, which part of the key is wrong, and what else the fault leaves open.
   std::uint32_t fault_value = 0;
   bool operator==(const StreamSetup&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What has to become of a stream whose startup is odd, or wrong in one way (RFC 5044 section 7.1, RFC
+// What must happen to a stream whose startup is odd, or wrong in one way (RFC 5044 section 7.1, RFC
 // 6581 sections 6, 9 and 10).
 #pragma once
 
@@ -13,9 +13,9 @@ namespace suite::sessions {
 enum class StartupEnd : std::uint8_t {
   /// The stream comes up.
   up,
-  /// No connection comes of it, and the IUT closes.
+  /// There is no connection, and the IUT closes.
   closed,
-  /// The same, though no text binds a receiver that goes on (docs/disputes.md D11, D61, and timeouts,
+  /// The same, but no text forbids a receiver to continue (docs/disputes.md D11, D61, and timeouts,
   /// which RFC 5044 section 7.1.2 recommends).
   closed_or_advisory,
   /// One side rejects, is gone, or reports an error of its own.

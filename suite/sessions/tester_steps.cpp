@@ -171,7 +171,7 @@ class TesterStep {
                                     .source_offset = from->offset}));
   }
 
-  /// On a word of the region, unless the step wants it to be wrong.
+  /// On a word of the region, unless the step says that it is wrong.
   std::optional<Outgoing> compose_atomic() {
     constexpr std::uint64_t word = 8;
     if (!play_.can(iut::capability::atomics)) return std::nullopt;
@@ -208,7 +208,7 @@ class TesterStep {
     }
     return request;
   }
-  /// What an IUT of this machine's order of octets finds there; any guess will do.
+  /// What an IUT with this machine's byte order finds there; any guess will do.
   [[nodiscard]] std::uint64_t word_at(const Range& to) const {
     std::uint64_t word = 0;
     for (const Region& region : play_.known().memory.regions) {
@@ -234,7 +234,7 @@ class TesterStep {
     return message;
   }
 
-  /// An answer to nothing.
+  /// A Response without a Request.
   [[nodiscard]] std::optional<Outgoing> compose_unasked() const {
     const auto number = static_cast<std::uint32_t>(step_.value);
     if (step_.value % 2 == 0 && play_.can(iut::capability::atomics))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a finding is certain of, where it rests on what the other end had sent by then: on what its
-// sender had received, not on the order in which a capture brings the frames.
+// How certain a finding is that depends on what the other end had sent by then: that follows from what
+// the sender had received, not from the order of the frames in a capture.
 #include <boost/test/unit_test.hpp>
 
 #include "dissectors/analyzer/tests/conversation.hpp"
@@ -19,7 +19,7 @@ Certainty certainty_of(Conversation& conversation) {
   return conversation.findings.front().certainty;
 }
 
-/// An FPDU of the Initiator that the capture brings before the Reply.
+/// An FPDU of the Initiator that the capture has before the Reply.
 void before_the_reply(Conversation& it, std::optional<std::uint64_t> received) {
   it.request(wire::MpaFlags::c);
   it.knowing(received);
@@ -27,7 +27,7 @@ void before_the_reply(Conversation& it, std::optional<std::uint64_t> received) {
   it.reply(wire::MpaFlags::c);
 }
 
-/// An FPDU of the Responder that the capture brings before the Initiator's first one.
+/// An FPDU of the Responder that the capture has before the Initiator's first one.
 void before_the_initiator(Conversation& it, std::optional<std::uint64_t> received) {
   it.start();
   it.knowing(received);

@@ -40,7 +40,7 @@ Capture Perturbation::of(Capture capture) {
     capture.frames.erase(
         at(capture, capture.frames.size() - std::min(capture.frames.size(), below(30))),
         capture.frames.end());
-  // Of a frame that the capture cut nobody can tell that it was damaged.
+  // Damage to a frame that the capture cut cannot be detected.
   if (one_in(3, "damaged"))
     damage(capture);
   else if (one_in(5, "cut"))
@@ -60,8 +60,8 @@ void Perturbation::repeat(Capture& capture) {
     }
 }
 
-/// Damaged on its way, and sent once more. Of a direction whose first segment has a wrong checksum
-/// nobody knows whether its host leaves checksums to its adapter.
+/// Damaged on its way, and sent once more. If the first segment of a direction has a wrong checksum, it
+/// is not known whether the host leaves checksums to its adapter.
 void Perturbation::damage(Capture& capture) {
   std::set<capture::Flow> begun;
   for (std::size_t index = 0; index < capture.frames.size(); ++index) {
@@ -77,7 +77,7 @@ void Perturbation::damage(Capture& capture) {
   }
 }
 
-/// Of two taps one is late, by less than the analyzer waits.
+/// One of two taps is late, by less than the analyzer waits.
 void Perturbation::merge_taps(Capture& capture) {
   const std::uint64_t late = (1 + below(2000)) * microsecond;
   const bool first = one_in(2);

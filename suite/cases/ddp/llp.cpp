@@ -167,8 +167,8 @@ CONFORMANCE_CASE(work_cut_off_by_a_lost_connection_fails, rules("ddp.llp.reliabl
   see_iut_send();
   peer.stall();
   const Region source = iut.register_memory(much_data().size());
-  // A Write may complete as soon as the LLP has taken it (RFC 5040 section 5.5), so one is wanted of
-  // which the LLP cannot take all.
+  // A Write may complete as soon as the LLP has taken it (RFC 5040 section 5.5), so the case needs one
+  // that the LLP cannot take whole.
   constexpr int most = 8;
   std::optional<Work> waiting;
   for (int i = 0; i < most && !waiting; ++i) {

@@ -12,7 +12,7 @@ namespace {
 /// How much less time the rows after a lost one get.
 constexpr int shortening = 10;
 
-/// The layer of a rule: what is wrong in a lower one may be why a higher one does not do its work.
+/// The layer of a rule: a fault in a lower layer may be why a higher one does not do its work.
 int layer_of(std::string_view rule) {
   if (rule.starts_with("mpa.")) return 0;
   return rule.starts_with("ddp.") ? 1 : 2;
@@ -81,7 +81,7 @@ Judgement Body::weighed(Judgement judgement) const {
   return strictly == Judgement::fail && late ? Judgement::inconclusive : strictly;
 }
 
-/// What the tester's own stream cannot take, and the judge has found wrong, is why layers above it fail.
+/// If the tester's own stream cannot take what the judge has found wrong, that is why layers above fail.
 void Body::on_record(ExpectationRecord& made) {
   made.at = context_.now();
   if (made.judgement == Judgement::fail && partner_ &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The rule that something unexpected breaks, where it shows one by itself.
+// The rule that something unexpected breaks, where it shows by itself which one.
 #pragma once
 
 #include "reference_rnic/wire/ddp.hpp"
@@ -8,7 +8,7 @@
 
 namespace suite::cases {
 
-/// `awaited`: the rule of the expectation, which is broken where `came` shows no other.
+/// `awaited`: the rule of the expectation, which is the one broken unless `came` shows another.
 [[nodiscard]] inline RuleRef rule_broken_by(const lower_tester::Arrival& came,
                                             const RuleRef& awaited) {
   namespace wire = rnic::wire;

@@ -119,7 +119,7 @@ CONFORMANCE_CASE(without_crcs_the_field_is_present_and_not_checked,
                  configured({.crc = false})) {
   establish({.request = mpa_request().with_crc(false)});
   const Region region = iut.register_memory(4096, access::remote_write);
-  // With a right CRC first, after which the next FPDU begins where the field ends.
+  // First with a correct CRC; the next FPDU begins where the field ends.
   const Work first = iut.post_receive(16), second = iut.post_receive(16);
   for (const Work& receive : {first, second}) {
     peer.send(send_message(payload(8)).with_crc(CrcChoice::right));

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint16_t all_ones = 0x3FFF;
 const Configuration peer_to_peer_model{.peer_to_peer = true};
 
-/// The IUT's Request; the case goes on only if it is enhanced.
+/// The IUT's Request; the case continues only if it is enhanced.
 ReceivedFrame enhanced_request_of(Body& on, int ird = 4, int ord = 4) {
   const ReceivedFrame request = request_of(on, with_depths(ird, ord));
   if (!words_of(request)) on.stop(Verdict::not_applicable, "the IUT sends no enhanced Request");

@@ -72,7 +72,7 @@ CONFORMANCE_CASE(ulpdus_of_a_long_message_are_full,
 
 CONFORMANCE_CASE(no_ulpdu_is_longer_than_64768_octets,
                  rules("mpa.segmentation.ulpdu-never-over-64768"), in_both_roles) {
-  // Links are lawful whose EMSS would allow for more: the loopback interface, for example.
+  // The EMSS of a lawful link may allow for more: that of the loopback interface does.
   constexpr std::size_t more_than_one = 70'000;
   let_iut_send();
   const Work work = iut.post_send(payload(more_than_one));

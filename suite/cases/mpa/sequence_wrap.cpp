@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 4.2, 4.3 and 6: what the tester sends is received where TCP's sequence numbers pass
 // 2^32, be it in a Marker, in a header, in the payload or between FPDUs. An LLP chooses its own numbers:
-// the IUT's wrap as well only in long runs, and no case makes them.
+// the IUT's wrap only on long connections, and no case makes one.
 #include "reference_rnic/llp/sequence_numbers.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -16,7 +16,7 @@ constexpr std::uint32_t places_with_markers[] = {0,   1,   2,   4,   5,    6,   
                                                  500, 508, 510, 511, 512,  513,  514,  515, 516,
                                                  518, 520, 532, 600, 1024, 1026, 1028, 1536};
 
-/// While it lives, what the tester connects has numbers that wrap `place` octets after the Request.
+/// During its lifetime, the tester's connections have numbers that wrap `place` octets after the Request.
 class WrappingNumbers {
  public:
   WrappingNumbers(Body& test, const StartupFrame& request, std::uint32_t place)

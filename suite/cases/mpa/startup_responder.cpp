@@ -87,7 +87,7 @@ CONFORMANCE_CASE(crc_is_asked_for_by_default,
   } else {
     let_iut_connect();
   }
-  // One C = 1 is enough: who closes since the other side does not ask refuses to take part.
+  // One C = 1 is enough: an IUT must not close because the other side does not ask for CRCs.
   const Arrival arrival = expect(peer.raw(), mpa_frame(), "mpa.crc.generated-when-either-c-one");
   expect_that(wants_crc.judge(arrival) == Judgement::pass, "C set", arrival.text(),
               "mpa.crc.default-is-enabled");
@@ -372,7 +372,7 @@ CONFORMANCE_CASE(lone_fpdu_after_the_reply_is_taken,
                  rules("mpa.startup.ddp-bound-before-full-operation",
                        "mpa.startup.responder-ready-for-fpdus"),
                  over_both_families, deadline_of(20s)) {
-  // Whether it gets lost may depend on when it comes: so many connections.
+  // Whether it gets lost may depend on when it comes: hence many connections.
   for (int i = 0; i < 20; ++i) {
     row(fmt::format("connection {}", i + 1), [&] {
       const Work receive = iut.post_receive(64);

@@ -14,7 +14,7 @@ constexpr iut::WorkId late_work = 1000;
 
 CONFORMANCE_CASE(each_completion_wakes_the_consumer, rules("rdmap.send.delivered-in-order"),
                  deadline_of(30s)) {
-  // The next message leaves as soon as the last one has completed, so that it comes while the
+  // The next message is sent as soon as the last one has completed, so that it comes while the
   // consumer asks to be woken again.
   for (std::size_t i = 0; i < 300; ++i) {
     const Work receive = iut.post_receive(16);

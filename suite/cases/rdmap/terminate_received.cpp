@@ -9,8 +9,8 @@ namespace suite::cases {
 
 namespace {
 
-/// What a special Terminate does shows only where the plain one ends a stream. The case goes on with
-/// a new connection.
+/// The effect of a special Terminate can be judged only if the plain one ends a stream. The case
+/// continues with a new connection.
 void expect_plain_terminate_heeded(Body& test) {
   test.peer.send(terminate_message(cause::rdmap_local_catastrophic));
   test.expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");

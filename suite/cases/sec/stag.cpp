@@ -47,7 +47,7 @@ void expect_open_to_owner(Body& body, Owner& owner, RuleRef rule) {
 
 CONFORMANCE_CASE(each_of_many_regions_is_written_by_its_own_stag, rules("ddp.tagged.placed-at-to"),
                  in_both_roles, deadline_of(30s)) {
-  constexpr std::size_t many = 300;  // more than the lowest octet of an index tells apart
+  constexpr std::size_t many = 300;  // more than the lowest octet of an index can distinguish
   std::vector<Region> regions(many);
   std::ranges::generate(regions, [&] { return iut.register_memory(16, access::remote_write); });
   const Work receive = iut.post_receive(16);

@@ -90,7 +90,8 @@ class Reader {
   void take_argv(const std::string& key, const YAML::Node& value, std::vector<std::string>& into) {
     if (!value.IsSequence() || value.size() == 0)
       return yaml_.fault(
-          value, fmt::format("{} must be a list: the program and its arguments, one each", key));
+          value,
+          fmt::format("{} must be a list: the program and its arguments, one entry each", key));
     for (const auto& each : value)
       if (auto said = yaml_.text(each, "each entry of " + key)) into.push_back(std::move(*said));
   }

@@ -24,8 +24,8 @@ struct Pixit {
   /// How long a run waits for an IUT that does not answer any more.
   std::chrono::milliseconds outage_wait{60000};
   std::string configure_script;  ///< on the IUT's host
-  /// Argv, on the tester's host: prints the log of the IUT's kernel as it is written; empty: by
-  /// --host. And one that resets the IUT's host.
+  /// Argv of commands on the tester's host. The first prints the log of the IUT's kernel as it is
+  /// written (empty: through --host); the second resets the IUT's host.
   std::vector<std::string> kernel_log, reset_command;
   std::vector<std::string>
       agent;  ///< argv that gives the agent's stdio; empty: from --iut and --host

@@ -150,7 +150,7 @@ void check_end(Program& program, const Run& run, std::chrono::seconds limit) {
   const std::string last = lines_of(finished.err).back();
   BOOST_TEST(last.find(silent) != std::string::npos, last);
   BOOST_TEST(last.find("; the last case that passed is ") != std::string::npos, last);
-  BOOST_TEST(finished.out.find("` goes on with it") != std::string::npos, finished.out);
+  BOOST_TEST(finished.out.find("` continues it") != std::string::npos, finished.out);
   BOOST_TEST(run.results()["run"]["complete"] == false);
   run.check_verdicts();
 }

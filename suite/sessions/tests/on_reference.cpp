@@ -149,7 +149,7 @@ int main(int argc, char** argv) {
   app.add_option("--seed", plan.seed, "of the first session");
   app.add_option("--sessions", sessions, "how many for each variant");
   app.add_option("--only", only, "this variant alone");
-  app.add_flag("--fresh", fresh, "a seed that nobody has had, which is printed");
+  app.add_flag("--fresh", fresh, "a fresh seed, which is printed");
   app.add_flag("--verbose", verbose, "what was found");
   CLI::App* lawful = app.add_subcommand("lawful", "none may fail");
   CLI::App* deviations = app.add_subcommand("deviations", "those not on the list must be found");

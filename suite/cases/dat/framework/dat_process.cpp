@@ -203,7 +203,7 @@ class DatProcessBody final : public Body {
     expect_that(false, "a return code", call_of(death) + std::string(how));
   }
 
-  // What is not called by the case itself is called by a handle that goes out of scope.
+  // A function that the case itself did not call was called by a handle that went out of scope.
   static std::string call_of(const DatDeath& death) {
     return death.call.empty() ? "the release of an object" : death.call;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A module of the lab's DUT that the kernel reports a BUG for when it is loaded: the loading process
-// ends, and the kernel goes on. For tests of who has to notice that.
+// A module of the lab's DUT for which the kernel reports a BUG when it is loaded: the loading process
+// ends, and the kernel continues. For tests of what a run says of that.
 #include <linux/bug.h>
 #include <linux/module.h>
 
