@@ -215,8 +215,8 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     if (const std::string& fault = state->feed.source->fault(); !fault.empty())
       return refuse(fault);
     if (state->feed.position == 0) return refuse("it is empty");
-    return refuse(fmt::format("it is no pcap or pcapng file, also not inside gzip, zstd or xz ({})",
-                              error.data()));
+    return refuse(
+        fmt::format("it is not a pcap or pcapng file, compressed or not ({})", error.data()));
   }
   const int datalink = pcap_datalink(state->handle.get());
   const auto link = link_of_datalink(datalink);

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(a_race_has_tries) {
   BOOST_TEST(race.intermittent);
   BOOST_TEST(race.observed.size() == 2U);
   BOOST_TEST(parse(entry("again: 3"))->expectations.front().again == 3);
-  expect_fault(entry("again: 3, tries: 3"), "e.yaml:7: again is for what is rare");
+  expect_fault(entry("again: 3, tries: 3"), "e.yaml:7: again is for rare outcomes");
   const Expectation usual = parse(entry("observed: a*"))->expectations.front();
   BOOST_TEST(usual.tries == 1);
   BOOST_TEST(!usual.intermittent);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(guests_of_this_machine) {
   BOOST_TEST(guest.checks);
   expect_fault(
       with("agent: {siw-vm: {kernel: '6.1'}}", "agent: {ssh: {host: h}}, address: 1.2.3.4"),
-      "e.yaml:3: a guest is on a wire of this machine");
+      "e.yaml:3: a guest is on a network of this machine");
   expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, parallel: 2"), "in one cell at a time");
   expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, driver: reference"), "verbs or dat");
   expect_fault(with("agent: {siw-vm: {kernel: '$(reboot)'}}"), "e.yaml:3: kernel must be made of");

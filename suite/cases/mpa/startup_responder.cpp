@@ -401,7 +401,9 @@ CONFORMANCE_CASE(octets_after_the_startup_frame_begin_full_operation,
                  .parameters = with_private_data(payload(private_data_limit(*this)))});
       let_iut_send();
       const Work work = iut.post_send(payload(16));
-      expect(peer, message(Opcode::send, payload(16)));
+      expect(peer, message(Opcode::send, payload(16)),
+             markers ? RuleRef("mpa.startup.frames-without-crc-or-markers")
+                     : RuleRef("mpa.startup.first-octets-are-length"));
     });
   }
 }
