@@ -2,6 +2,8 @@
 // RFC 5044 section 8: what MPA does with an FPDU, and how the ends of the connection arrive.
 #include "suite/model/arriving.hpp"
 
+#include "suite/model/atomics.hpp"
+
 namespace suite::model {
 
 namespace {
@@ -33,6 +35,7 @@ void take_reset(const Taking& taking) {
   Stream& stream = state.streams[taking.stream];
   if (stream.phase != Phase::open_ended) stream.phase = Phase::broken;
   stream.peer_closed = stream.iut_reset = true;
+  doubt_unanswered_atomics(state, taking.stream);
   taking.coverage.took(Transition::peer_reset);
   taking.after.push_back(std::move(state));
 }
@@ -43,6 +46,7 @@ void refuse(const Taking& taking, State state, const Fault& fault, const Sent& s
   Stream& stream = state.streams[taking.stream];
   stream.fault = fault;
   stream.phase = Phase::refusing;
+  doubt_unanswered_atomics(state, taking.stream);
   taking.coverage.took(Transition::refused);
   taking.after.push_back(state);
   if (!fault.may_be_dropped) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/model/atomics.hpp"
 
+#include <algorithm>
+
 namespace suite::model {
 
 namespace {
@@ -125,15 +127,31 @@ void deliver_atomic_request(const Taking& taking, const State& state, const Octe
   for (State& each : with_byte_order(checked)) carry_out(taking, std::move(each), request);
 }
 
+void doubt_unanswered_atomics(State& state, std::size_t stream) {
+  for (const Response& response : state.streams[stream].responses) {
+    if (!response.atomic) continue;
+    if (Region* region = state.memory.find(response.atomic->region)) region->indeterminate = true;
+  }
+}
+
 void deliver_atomic_response(const Taking& taking, const State& state, const Octets& octets) {
   Faults faults;
   State taken = state;
-  Work* open = taken.streams[taking.stream].open_read();
-  const bool fits =
-      octets.size() == sizeof(wire::AtomicResponseHeader) && open != nullptr && open->is_atomic();
-  const auto header =
-      fits ? wire::Reader(octets).read<wire::AtomicResponseHeader>() : wire::AtomicResponseHeader{};
-  if (!fits || header.original_request_id.value() != open->request_id) {
+  Stream& stream = taken.streams[taking.stream];
+  Work* open = stream.open_read();
+  const bool whole = octets.size() == sizeof(wire::AtomicResponseHeader);
+  const auto header = whole ? wire::Reader(octets).read<wire::AtomicResponseHeader>()
+                            : wire::AtomicResponseHeader{};
+  const auto answers = [&](const Work& work) {
+    return whole && work.is_atomic() && work.sent && !work.done &&
+           header.original_request_id.value() == work.request_id;
+  };
+  if (open == nullptr || !answers(*open)) {
+    // No text says what a Requester does with a Response that overtakes another one.
+    if (std::ranges::any_of(stream.work, answers)) {
+      stream.phase = Phase::open_ended;
+      taking.after.push_back(taken);
+    }
     faults.add(fault::unasked_atomic_response);
     return refuse(taking, state, faults.all(), SentSegment{});
   }

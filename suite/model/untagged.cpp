@@ -222,6 +222,7 @@ void deliver(const Taking& taking, State state, const Untagged& fields, const In
   if (fields.queue == terminate_queue) {
     // Well made or not, it ends the stream (RFC 5040 sections 5.4 and 7).
     state.streams[taking.stream].phase = Phase::terminated;
+    doubt_unanswered_atomics(state, taking.stream);
     taking.coverage.took(Transition::terminate_came);
     return taking.after.push_back(std::move(state));
   }
