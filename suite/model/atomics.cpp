@@ -79,6 +79,20 @@ void carry_out(const Taking& taking, State state, const wire::AtomicRequestHeade
   owe(taking, std::move(state), std::move(response));
 }
 
+/// A sink that a further Request fills as well: placement has no order (RFC 5040 section 5.5).
+void doubt_shared_sink(State& state, const std::vector<iut::Piece>& sink) {
+  const auto fills = [&](const Work& work) {
+    return work.asks() && !work.done &&
+           std::ranges::any_of(work.command.pieces, [&](const auto& each) {
+             return each.region == sink.front().region;
+           });
+  };
+  Region* region = state.memory.find(sink.front().region);
+  const bool shared = std::ranges::any_of(
+      state.streams, [&](const Stream& stream) { return std::ranges::any_of(stream.work, fills); });
+  if (region != nullptr && shared) region->indeterminate = true;
+}
+
 }  // namespace
 
 std::uint64_t fetch_add(std::uint64_t original, std::uint64_t add, std::uint64_t mask) {
@@ -158,6 +172,7 @@ void deliver_atomic_response(const Taking& taking, const State& state, const Oct
   open->done = true;
   taking.coverage.took(Transition::atomic_answered);
   const std::vector<iut::Piece> sink = open->command.pieces;
+  doubt_shared_sink(taken, sink);
   for (State& each : with_byte_order(taken)) {
     each.place(sink, 0, octets_of(header.original_data.value(), each.memory.byte_order));
     taking.after.push_back(std::move(each));
