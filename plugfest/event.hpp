@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "suite/results/outcome.hpp"
+
 namespace plugfest {
 
 /// Our own RNIC on this machine, correct or with deviations turned on.
@@ -49,8 +51,8 @@ enum class Pairing { all, ring, listed };
 
 /// An outcome that is known.
 struct Expectation {
-  std::string cells;    ///< glob over cell ids
-  std::string verdict;  ///< a verdict's word
+  std::string cells;  ///< glob over cell ids
+  suite::results::Verdict verdict = suite::results::Verdict::fail;
   std::string reason;
   std::vector<std::string> observed{};  ///< globs over the reason of the cell; empty: any
   bool intermittent = false;            ///< the cells may also be good

@@ -354,6 +354,7 @@ void Reader::exceptions(const Node& node) {
 
 void Reader::expectation(const Node& node) {
   Expectation made;
+  std::string verdict;
   made.line = node.Mark().line + 1;
   constexpr int fewest_tries = 2, most_tries = 20;
   const auto observed = [&](const Node& value) {
@@ -365,7 +366,7 @@ void Reader::expectation(const Node& node) {
   mapping(
       node, "an expectation",
       {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
-       {"verdict", [&](const Node& value) { text(value, "verdict", made.verdict); }},
+       {"verdict", [&](const Node& value) { text(value, "verdict", verdict); }},
        {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
        {"observed", observed},
        {"again",
@@ -378,8 +379,10 @@ void Reader::expectation(const Node& node) {
   made.intermittent |= made.tries > 1;
   if (made.again > 1 && made.intermittent)
     yaml_.fault(node, "again is for rare outcomes: it goes with neither tries nor intermittent");
-  if (!made.verdict.empty() && !base::record::find<Verdict>(made.verdict))
-    yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));
+  if (const auto known = base::record::find<Verdict>(verdict))
+    made.verdict = *known;
+  else if (!verdict.empty())
+    yaml_.fault(node, fmt::format("there is no verdict \"{}\"", verdict));
   event_.expectations.push_back(std::move(made));
 }
 

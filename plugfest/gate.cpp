@@ -5,22 +5,19 @@
 
 #include <fmt/format.h>
 
-#include "base/glob.hpp"
 #include "plugfest/cell.hpp"
 
 namespace plugfest {
 
 namespace {
 
-using suite::results::GateResult;
-
 bool fits_what_is_seen(const Expectation& one, const std::string& reason) {
-  return one.observed.empty() || std::ranges::any_of(one.observed, [&](const std::string& glob) {
-           return base::matches_glob(glob, reason);
-         });
+  return one.observed.empty() || suite::expectations::fits(one.observed, reason);
 }
 
-std::string place_of(const Expectation& one) { return fmt::format("line {}", one.line); }
+suite::expectations::Listed listed(const Expectation& one) {
+  return {fmt::format("line {}", one.line), one.reason};
+}
 
 /// The expectation that lets a good cell be bad as well; nullptr: none.
 const Expectation* race_of(const Event& event, const CellRecord& record) {
@@ -32,13 +29,9 @@ const Expectation* race_of(const Event& event, const CellRecord& record) {
 
 }  // namespace
 
-bool is_bad(Verdict verdict) {
-  return verdict != Verdict::pass && verdict != Verdict::not_applicable;
-}
-
 const Expectation* expectation_for(const Event& event, const CellRecord& record) {
   const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
-    return one.verdict == name(record.outcome.verdict) && fits(one.cells, record.id) &&
+    return one.verdict == record.outcome.verdict && fits(one.cells, record.id) &&
            fits_what_is_seen(one, record.outcome.reason);
   });
   return found == event.expectations.end() ? nullptr : &*found;
@@ -46,17 +39,11 @@ const Expectation* expectation_for(const Event& event, const CellRecord& record)
 
 suite::results::Gate judge(const Event& event, const CellRecord& record) {
   const Verdict verdict = record.outcome.verdict;
-  const Expectation* holds = expectation_for(event, record);
-  if (is_bad(verdict) && holds == nullptr)
-    return {GateResult::new_failure, "",
-            fmt::format("{}, and no expectation says so", name(verdict))};
-  if (holds != nullptr)
-    return {is_bad(verdict) ? GateResult::known : GateResult::as_expected, place_of(*holds),
-            holds->reason};
+  if (const Expectation* holds = expectation_for(event, record))
+    return suite::expectations::answer(verdict, listed(*holds));
   const Expectation* race = verdict == Verdict::pass ? race_of(event, record) : nullptr;
-  if (race == nullptr) return {};
-  return {GateResult::as_expected, place_of(*race),
-          fmt::format("{} now and then: {}", race->verdict, race->reason)};
+  if (race == nullptr) return suite::expectations::answer(verdict, std::nullopt);
+  return suite::expectations::answer_without_race(race->verdict, listed(*race));
 }
 
 bool is_known_to_vary(const Event& event, const CellRecord& record) {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The gate of an event: compares a cell's record with what the organiser has listed.
 //
-// Its answer is that of the gate of cases (suite/expectations/gate.hpp). Its input differs: a known
-// issue is of one IUT in some versions, and names the rule that a case finds broken; an event has
-// pairs of participants and globs over their cells.
+// It answers as the gate of cases does (suite/expectations/answers.hpp), but finds what is listed in
+// another way: a known issue is of one IUT in some versions, and names the rule that a case finds
+// broken; an event has pairs of participants and globs over their cells.
 #pragma once
 
 #include "plugfest/event.hpp"
 #include "plugfest/record.hpp"
+#include "suite/expectations/answers.hpp"
 #include "suite/results/record.hpp"
 
 namespace plugfest {
 
-/// A verdict that needs attention.
-[[nodiscard]] bool is_bad(Verdict verdict);
+using suite::expectations::is_bad;
+
 /// The expectation that holds for this record; nullptr: none.
 [[nodiscard]] const Expectation* expectation_for(const Event& event, const CellRecord& record);
 /// A bad cell is known if an expectation holds for it, otherwise a new failure. A good cell is as

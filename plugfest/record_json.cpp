@@ -63,7 +63,7 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
     if (const Expectation& one = event.expectations[at];
         !held[at] && !one.intermittent && one.again == 1)
       result.stale.push_back(fmt::format("line {}: no cell of {} is {} any more ({})", one.line,
-                                         one.cells, one.verdict, one.reason));
+                                         one.cells, name(one.verdict), one.reason));
   return result;
 }
 

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 
-#include "rules/catalogue_table.hpp"
-
 namespace rules {
 
-std::span<const Rule> all() { return table; }
-
 const Rule* find(std::string_view id) {
-  auto found = std::ranges::lower_bound(table, id, {}, &Rule::id);
-  return found != std::end(table) && found->id == id ? &*found : nullptr;
+  const auto rules = all();
+  const auto found = std::ranges::lower_bound(rules, id, {}, &Rule::id);
+  return found != rules.end() && found->id == id ? &*found : nullptr;
 }
 
 std::string place(const Rule& rule) {
@@ -19,7 +16,5 @@ std::string place(const Rule& rule) {
   return rule.rfc == 0 ? "DAT 2.0 " + section
                        : "RFC " + std::to_string(rule.rfc) + " section " + section;
 }
-
-std::string_view version() { return table_version; }
 
 }  // namespace rules

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
-#include "rules/catalogue_table.hpp"
+#include "rules/rule_ids.hpp"
 
 namespace rules {
 
@@ -16,8 +18,7 @@ struct RuleId {
   template <std::size_t N>
   consteval RuleId(const char (&literal)[N])
       : id(literal, N - 1) {  // NOLINT(google-explicit-constructor)
-    if (!std::ranges::binary_search(table, id, {}, &Rule::id))
-      throw "no rule of the catalogue has this id";
+    if (!std::ranges::binary_search(ids, id)) throw "no rule of the catalogue has this id";
   }
 };
 

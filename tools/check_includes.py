@@ -63,7 +63,7 @@ ALLOWED = {
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/deviants", "reference_rnic/lawful", "rules"],
     # From the suite: what runs jobs, drives an agent or examines a host.
-    "plugfest": ["suite/cases/framework", "suite/results", "suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
+    "plugfest": ["suite/cases/framework", "suite/expectations", "suite/results", "suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],
 }

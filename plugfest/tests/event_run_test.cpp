@@ -301,8 +301,8 @@ BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_alwa
     std::erase_if(cells, [&](const Cell& cell) { return !journal.has(cell.id); });
     Event expecting;
     expecting.expectations = {
-        {.cells = "0/1/*", .verdict = "fail", .reason = "r", .observed = {"*pad 0? 00*"}},
-        {.cells = "1/0/*", .verdict = "fail", .reason = "r", .intermittent = intermittent}};
+        {.cells = "0/1/*", .verdict = Verdict::fail, .reason = "r", .observed = {"*pad 0? 00*"}},
+        {.cells = "1/0/*", .verdict = Verdict::fail, .reason = "r", .intermittent = intermittent}};
     return tally(expecting, cells, journal);
   };
   const Tally seen = tally_of("sent pad 07 00; zero", true);

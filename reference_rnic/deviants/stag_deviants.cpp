@@ -16,7 +16,7 @@ using verbs::Need;
 using verbs::Tag;
 using verbs::TagCheck;
 using verbs::TagUse;
-using Octets = std::expected<wire::MutableBytes, MemoryFault>;
+using Resolved = std::expected<wire::MutableBytes, MemoryFault>;
 
 constexpr std::uint32_t all_indices = 0xFFFFFF;
 /// The key of each STag that a deviant itself chooses.
@@ -116,7 +116,7 @@ struct DeregisteredStagUsable : verbs::Decisions {
   void tag_opened(bool, Tag& tag) override {
     copies_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
   }
-  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
     const auto found = copies_.find(use.stag);
     if (tag != nullptr || found == copies_.end() || !transfers(use.need)) return;
     auto& [copy, base] = found->second;
@@ -130,7 +130,7 @@ struct DeregisteredStagUsable : verbs::Decisions {
 };
 
 struct DeregisteredStagReadable : DeregisteredStagUsable {
-  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
     if (use.need == Need::remote_read) DeregisteredStagUsable::octets_reached(tag, use, octets);
   }
 };
@@ -226,7 +226,7 @@ std::uint64_t start_of(const Tag& tag, const TagUse& use) { return use.offset - 
 /// rest.
 class ReachesTooFar : public verbs::Decisions {
  public:
-  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) final {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) final {
     constexpr std::size_t most = std::size_t{1} << 20;
     if (octets || tag == nullptr || !concerned(use.need) || use.length > most) return;
     if (overlooked(*tag, start_of(*tag, use), use.length))
@@ -293,7 +293,7 @@ struct WindowBoundsIgnored : ReachesTooFar {
 
 /// A stream places nothing of what goes beyond the octets that it is given.
 struct WritePlacedUpToTheBound : verbs::Decisions {
-  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
     if (octets || tag == nullptr || use.need != Need::remote_write) return;
     const std::uint64_t start = start_of(*tag, use);
     if (start < tag->memory.size()) octets = tag->memory.subspan(start);
@@ -303,7 +303,7 @@ struct WritePlacedUpToTheBound : verbs::Decisions {
 struct StagRangeShifted : verbs::Decisions {
   static constexpr std::uint64_t shift = 8;
 
-  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
     if (tag == nullptr || !transfers(use.need)) return;
     const std::uint64_t start = start_of(*tag, use) - shift, size = tag->memory.size();
     if (start < size && use.length <= size - start)

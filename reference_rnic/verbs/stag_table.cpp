@@ -10,10 +10,10 @@ namespace rnic::verbs {
 
 namespace {
 
-using Octets = std::expected<wire::MutableBytes, stream::MemoryFault>;
+using Resolved = std::expected<wire::MutableBytes, stream::MemoryFault>;
 
 /// The base and bounds check (RFC 5041 section 7.1).
-Octets bounded(const Tag& tag, const TagUse& use) {
+Resolved bounded(const Tag& tag, const TagUse& use) {
   const std::uint64_t size = tag.memory.size();
   const std::uint64_t start = use.offset - tag.base;  // wraps to a huge value below the base
   if (start < size && use.length <= size - start) return tag.memory.subspan(start, use.length);
@@ -116,11 +116,11 @@ std::expected<void, stream::MemoryFault> StagTable::usable(const Tag& tag,
   return {};
 }
 
-Octets StagTable::resolve(const Requester& who, std::uint32_t stag, std::uint64_t offset,
-                          std::size_t length, Need need) {
+Resolved StagTable::resolve(const Requester& who, std::uint32_t stag, std::uint64_t offset,
+                            std::size_t length, Need need) {
   const TagUse use{.who = who, .stag = stag, .need = need, .offset = offset, .length = length};
   const Tag* tag = at_index(stag);
-  Octets octets = std::unexpected(stream::MemoryFault::invalid_stag);
+  Resolved octets = std::unexpected(stream::MemoryFault::invalid_stag);
   if (tag == nullptr) {
     decisions_.ask(&Decisions::octets_reached, tag, use, octets);
     return octets;

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/glob.hpp"
+#include "suite/expectations/answers.hpp"
 
 namespace suite::expectations {
 
@@ -25,10 +26,7 @@ bool applies(const auto& one, const results::IutRecord& iut) {
   return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
 }
 
-bool fits(const auto& one, const std::string& text) {
-  return std::ranges::any_of(
-      one.observed, [&](const std::string& pattern) { return base::matches_glob(pattern, text); });
-}
+Listed listed(const Entry& entry) { return {entry.place, entry.reason}; }
 
 // The actual texts of expectations of the entry's rule that were not met; the case's reason if
 // there are none.
@@ -57,7 +55,7 @@ bool is_shown(const KnownFinding& known, const std::vector<results::FindingRecor
   return std::ranges::any_of(findings, [&](const results::FindingRecord& finding) {
     return finding.rule == known.rule &&
            std::ranges::any_of(finding.observed,
-                               [&](const std::string& text) { return fits(known, text); });
+                               [&](const std::string& text) { return fits(known.observed, text); });
   });
 }
 
@@ -86,8 +84,9 @@ const Entry* Gate::find(const std::string& case_id) const {
 }
 
 const KnownIncident* Gate::known_kernel_message(const std::string& excerpt) const {
-  const auto found = std::ranges::find_if(
-      known_.kernel_messages, [&](const KnownIncident& one) { return fits(one, excerpt); });
+  const auto found = std::ranges::find_if(known_.kernel_messages, [&](const KnownIncident& one) {
+    return fits(one.observed, excerpt);
+  });
   return excerpt.empty() || found == known_.kernel_messages.end() ? nullptr : &*found;
 }
 
@@ -95,17 +94,16 @@ const KnownIncident* Gate::random_crash(const results::CaseRecord& record,
                                         const Entry* entry) const {
   if (record.outcome.expectations.empty()) return nullptr;
   const results::ExpectationRecord& last = record.outcome.expectations.back();
-  if (last.judgement != Judgement::fail || (entry != nullptr && fits(*entry, last.actual)))
+  if (last.judgement != Judgement::fail || (entry != nullptr && fits(entry->observed, last.actual)))
     return nullptr;
-  const auto found = std::ranges::find_if(
-      known_.random_crashes, [&](const KnownIncident& one) { return fits(one, last.actual); });
+  const auto found = std::ranges::find_if(known_.random_crashes, [&](const KnownIncident& one) {
+    return fits(one.observed, last.actual);
+  });
   return found == known_.random_crashes.end() ? nullptr : &*found;
 }
 
 results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attempt) const {
   const Entry* entry = find(record.id);
-  const bool good =
-      record.outcome.verdict == Verdict::pass || record.outcome.verdict == Verdict::not_applicable;
   // The log of cases that ran at the same time does not excuse a case that failed for its own
   // reason.
   const bool struck = record.decided_by == results::DecidedBy::kernel_log;
@@ -125,15 +123,11 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
     return {GateResult::new_failure, crash->place,
             fmt::format("a known random crash ended all {} attempts", attempts_after_incident)};
   }
-  if (entry == nullptr) {
-    if (good) return {};
-    return {GateResult::new_failure, "",
-            fmt::format("{}, and no expectation says so", results::name(record.outcome.verdict))};
-  }
+  if (entry == nullptr) return answer(record.outcome.verdict, std::nullopt);
   if (record.outcome.verdict == Verdict::pass && attempt < entry->tries)
     return {GateResult::superseded, entry->place, "it did not fail this time, and runs again"};
   if (record.outcome.verdict == Verdict::pass && entry->intermittent)
-    return {GateResult::as_expected, entry->place, "it fails now and then: " + entry->reason};
+    return answer_without_race(entry->verdict, listed(*entry));
   if (record.outcome.verdict == Verdict::pass) {
     return {GateResult::stale, entry->place,
             fmt::format("{} passes now: remove the entry", record.id)};
@@ -144,7 +138,8 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
                         results::name(record.outcome.verdict))};
   }
   const auto came = observations(record, entry->rule);
-  if (std::ranges::none_of(came, [&](const std::string& text) { return fits(*entry, text); })) {
+  if (std::ranges::none_of(came,
+                           [&](const std::string& text) { return fits(entry->observed, text); })) {
     return {GateResult::new_failure, entry->place,
             fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
                         came.front())};
@@ -153,14 +148,14 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
     return {GateResult::new_failure, entry->place,
             fmt::format("{} is broken too, which is not recorded: {}", more->rule, more->actual)};
   }
-  return {GateResult::known, entry->place, entry->reason};
+  return answer(record.outcome.verdict, listed(*entry));
 }
 
 results::Gate Gate::judge(const results::FindingRecord& finding) const {
   const KnownFinding* first = nullptr;
   for (const std::string& text : finding.observed) {
     const auto known = std::ranges::find_if(known_.findings, [&](const KnownFinding& one) {
-      return one.rule == finding.rule && fits(one, text);
+      return one.rule == finding.rule && fits(one.observed, text);
     });
     if (known == known_.findings.end())
       return {GateResult::new_failure, "",

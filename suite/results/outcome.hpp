@@ -64,11 +64,28 @@ struct ExpectationRecord {
   std::optional<std::uint32_t> frame{};
 };
 
+/// What an IUT lacks, so that a case does not apply to it.
+struct Lack {
+  enum class Kind : std::uint8_t {
+    /// A capability that its upper tester does not offer, and no PICS claims.
+    not_offered,
+    /// A capability that its PICS denies.
+    denied,
+    /// A limit of its hello, which the case exceeds.
+    limit,
+  };
+  Kind kind = Kind::not_offered;
+  std::string name;  ///< of the capability or limit
+};
+constexpr auto names_of(Lack::Kind) { return std::array{"not_offered", "denied", "limit"}; }
+
 /// One data row of a case: a sub-verdict of its own.
 struct RowOutcome {
   std::string name;
   Verdict verdict = Verdict::pass;
   std::string reason;
+  /// As in CaseOutcome; not part of the document.
+  std::optional<Lack> lack{};
 };
 
 /// One line of the exchange, as an engineer would describe it.
@@ -116,6 +133,7 @@ constexpr auto names_of(Silence) {
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
   std::string reason;                           ///< one line; empty only for pass
+  std::optional<Lack> lack{};                   ///< why it is not applicable, if it is for a lack
   std::vector<ExpectationRecord> expectations;  ///< advisories are among them
   std::vector<RowOutcome> rows;
   /// Rules that the judge evaluated on what the IUT sent, whatever the case is about.

@@ -71,6 +71,8 @@ struct CaseRecord {
   std::string start;
   std::uint32_t worker = 0;
   Gate gate;
+  /// The failure may have come of what ran beside the case: it is played again alone.
+  bool failed_beside_others = false;
   std::string rerun, kernel_log, stderr_text;
   std::vector<std::string> seen_to_fail_by;
   /// By rule: the deviations that made an expectation of this rule fail in this case.

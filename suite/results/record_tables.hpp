@@ -32,9 +32,13 @@ constexpr auto table_of(const ExpectationRecord*) {
                required("at", &Record::at), internal("place", &Record::place),
                required("frame", &Record::frame).from(1));
 }
+constexpr auto table_of(const Lack*) {
+  return table("lack", required("kind", &Lack::kind), required("name", &Lack::name));
+}
 constexpr auto table_of(const RowOutcome*) {
   return table("row", required("name", &RowOutcome::name),
-               required("verdict", &RowOutcome::verdict), required("reason", &RowOutcome::reason));
+               required("verdict", &RowOutcome::verdict), required("reason", &RowOutcome::reason),
+               internal("lack", &RowOutcome::lack));
 }
 constexpr auto table_of(const Step*) {
   return table("step", required("at", &Step::at), required("direction", &Step::direction),
@@ -54,7 +58,7 @@ constexpr auto table_of(const ConnectionRecord*) {
 }
 constexpr auto table_of(const CaseOutcome*) {
   return table("outcome", required("verdict", &CaseOutcome::verdict),
-               required("reason", &CaseOutcome::reason),
+               required("reason", &CaseOutcome::reason), defaulted("lack", &CaseOutcome::lack),
                required("expectations", &CaseOutcome::expectations),
                required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
                defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
@@ -82,6 +86,7 @@ constexpr auto table_of(const CaseRecord*) {
       required("advisories", &CaseRecord::advisories), required("pcap", &CaseRecord::pcap),
       required("start", &CaseRecord::start).form(Form::timestamp),
       required("worker", &CaseRecord::worker), required("gate", &CaseRecord::gate),
+      defaulted("failed_beside_others", &CaseRecord::failed_beside_others),
       required("rerun", &CaseRecord::rerun), required("kernel_log", &CaseRecord::kernel_log),
       required("stderr", &CaseRecord::stderr_text),
       required("seen_to_fail_by", &CaseRecord::seen_to_fail_by),

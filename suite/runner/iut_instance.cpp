@@ -230,6 +230,7 @@ void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   record.outcome = std::move(outcome);
   record.outcome.verdict = decision.ruling.verdict;
   record.outcome.reason = std::move(decision.ruling.reason);
+  if (record.outcome.verdict != cases::Verdict::not_applicable) record.outcome.lack.reset();
   record.decided_by = decision.by;
   const Control* control = control_of(attempt);
   const bool works = record.outcome.verdict == cases::Verdict::pass ||

@@ -345,10 +345,11 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   // A verdict must not depend on what runs beside the case.
   const bool again_alone = accompanied && record.outcome.verdict == results::Verdict::fail &&
                            record.gate.result == results::GateResult::new_failure;
+  record.failed_beside_others = again_alone;
   if (again_alone)
     record.gate = {.result = results::GateResult::superseded,
                    .entry = "",
-                   .reason = std::string(failed_beside_others)};
+                   .reason = "it failed beside other cases, and is played again alone"};
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
   // One sync for everything that is settled at this moment, so that the disk does not slow down the

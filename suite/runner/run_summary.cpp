@@ -91,7 +91,7 @@ std::string summary_text(const results::Document& document) {
 std::string failed_beside_others_text(const results::Document& document) {
   std::set<std::string> ids;
   for (const results::CaseRecord& record : document.cases)
-    if (record.gate.reason == failed_beside_others) ids.insert(record.id);
+    if (record.failed_beside_others) ids.insert(record.id);
   for (const results::CaseRecord& record : document.cases)
     if (record.gate.result != GateResult::superseded &&
         record.outcome.verdict != results::Verdict::pass)
@@ -103,14 +103,13 @@ std::string failed_beside_others_text(const results::Document& document) {
 // What was not judged since nobody claims what it needs, and what would bring it. The cases of a lab
 // of ours need no claim.
 std::string unclaimed_text(const results::Document& document) {
-  constexpr std::string_view lack = "the upper tester does not offer ";
   std::map<std::string, std::size_t> cases;
   for (const results::CaseRecord& record : document.cases) {
-    const std::string& reason = record.outcome.reason;
-    if (record.gate.result == GateResult::superseded || !reason.starts_with(lack) ||
-        record.outcome.verdict != results::Verdict::not_applicable)
+    const auto& lack = record.outcome.lack;
+    if (record.gate.result == GateResult::superseded || !lack ||
+        lack->kind != results::Lack::Kind::not_offered)
       continue;
-    ++cases[reason.substr(lack.size(), reason.find(' ', lack.size()) - lack.size())];
+    ++cases[lack->name];
   }
   if (cases.empty() || document.run.lab.kind != results::LabKind::external) return {};
   std::vector<std::string> groups;

@@ -4,16 +4,11 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "suite/jobs/exit_code.hpp"
 #include "suite/results/record.hpp"
 
 namespace suite::runner {
-
-/// Why the gate does not count a failure that may have come of what ran beside the case.
-inline constexpr std::string_view failed_beside_others =
-    "it failed beside other cases, and is played again alone";
 
 /// What to say of a run whose last sentinel is an error; nothing where it is none.
 [[nodiscard]] std::optional<std::string> death_at_the_end(const results::Document& document);

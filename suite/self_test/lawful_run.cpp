@@ -64,9 +64,7 @@ void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
   ++result.cases_run;
   if (!same_exchange(usual, varied)) ++result.changed;
   if (varied.verdict == Verdict::pass || varied.verdict == usual.verdict) return;
-  // A reason names the limit or capability that it depends on.
-  const bool lacks = std::ranges::any_of(
-      lacking, [&](const std::string& name) { return varied.reason.contains(name); });
+  const bool lacks = varied.lack && std::ranges::find(lacking, varied.lack->name) != lacking.end();
   if (varied.verdict == Verdict::not_applicable && lacks) {
     ++result.not_applicable;
     return;

@@ -166,8 +166,8 @@ CONFORMANCE_CASE(message_of_four_gibibytes_is_not_sent,
   const iut::CreateEndpoint wanted{
       .endpoint = endpoint, .send_depth = 1, .receive_depth = 1, .max_pieces = pieces};
   if (iut.try_call(wanted, "create an endpoint").outcome != iut::Outcome::ok)
-    stop(Verdict::not_applicable,
-         fmt::format("max_pieces: the IUT has no {} for a work request", pieces));
+    throw lacking_limit("max_pieces",
+                        fmt::format("the IUT has no {} pieces for a work request", pieces));
   establish({.endpoint = endpoint, .opening = true});
   const Region region = iut.register_memory(length);
   iut::PostWork command;

@@ -24,13 +24,16 @@ bool is_of_the_wire(std::string_view capability) {
          capability == iut::capability::peer_to_peer;
 }
 
-std::string lack_of(std::string_view capability, const Environment& environment) {
+std::optional<CaseStop> lack_of(std::string_view capability, const Environment& environment) {
+  using Kind = results::Lack::Kind;
   const auto claim = environment.pics.find(std::string(capability));
   if (claim != environment.pics.end() && claim->second && is_of_the_wire(capability)) return {};
   if (claim != environment.pics.end() && !claim->second)
-    return fmt::format("the PICS says that the IUT has no {}", capability);
+    return lacking({Kind::denied, std::string(capability)},
+                   fmt::format("the PICS says that the IUT has no {}", capability));
   if (!has(environment, capability))
-    return fmt::format("the upper tester does not offer {}", capability);
+    return lacking({Kind::not_offered, std::string(capability)},
+                   fmt::format("the upper tester does not offer {}", capability));
   return {};
 }
 
@@ -56,21 +59,25 @@ bool has_address(const base::Address& address) {
 
 }  // namespace
 
-std::string why_not_applicable(const Case& a_case, const Environment& environment) {
+std::optional<CaseStop> why_not_applicable(const Case& a_case, const Environment& environment) {
   std::vector<std::string_view> all = a_case.needs;
   if (a_case.family == base::Family::ipv6) all.push_back(iut::capability::ipv6);
   for (const std::string_view need : all)
-    if (std::string lack = lack_of(need, environment); !lack.empty()) return lack;
+    if (auto lack = lack_of(need, environment)) return lack;
   // Without an address of that family the tester would open a port on all addresses, and the IUT
   // would be given no address to connect to.
   if (!has_address(a_case.family == base::Family::ipv6 ? environment.iut_ipv6
                                                        : environment.iut_ipv4))
-    return fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",
-                       a_case.family == base::Family::ipv6 ? "IPv6" : "IPv4");
+    return CaseStop{
+        Verdict::not_applicable,
+        fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",
+                    a_case.family == base::Family::ipv6 ? "IPv6" : "IPv4")};
   if (environment.current_configuration == a_case.configuration) return {};
   for (const std::string_view need : needs_of(a_case.configuration, environment))
-    if (std::string lack = lack_of(need, environment); !lack.empty())
-      return fmt::format("{} (wanted: {})", lack, a_case.configuration.text());
+    if (auto lack = lack_of(need, environment)) {
+      lack->reason += fmt::format(" (wanted: {})", a_case.configuration.text());
+      return lack;
+    }
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "suite/cases/framework/case_options.hpp"
 #include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
+#include "suite/cases/framework/stop.hpp"
 
 namespace suite::lower_tester {
 struct Context;
@@ -52,9 +54,9 @@ struct Case {
 /// in the order of the folders, variants included.
 [[nodiscard]] std::vector<Case> all_cases();
 
-/// What the IUT lacks for this case, in one line; empty if it can run. Needs no exchange with the
-/// IUT.
-[[nodiscard]] std::string why_not_applicable(const Case& a_case, const Environment& environment);
+/// Why the case does not apply to the IUT; nothing if it can run. Needs no exchange with the IUT.
+[[nodiscard]] std::optional<CaseStop> why_not_applicable(const Case& a_case,
+                                                         const Environment& environment);
 
 /// Runs one case to its verdict. Never throws: a fault of the harness is the verdict `error`. The
 /// IUT is reset first, and configured if its configuration differs. Use `BoostExecutor` to run it

@@ -127,14 +127,14 @@ Consumer::ObjectChange Consumer::change_of(const iut::Command& command) {
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
-  if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
-    throw CaseStop{Verdict::not_applicable, fmt::format("{} cannot {}: {}", who(), what, beyond)};
+  if (const auto beyond = beyond_limits(command, limits()))
+    throw lacking_limit(beyond->limit, fmt::format("{} cannot {}: {}", who(), what, beyond->text));
   if (const ObjectChange objects = change_of(command); objects.change > 0) {
     const auto limit = limits().find(objects.limit);
     if (limit != limits().end() && objects_[objects.limit] >= limit->second)
-      throw CaseStop{Verdict::not_applicable,
-                     fmt::format("{} cannot {}: the IUT states {} {}, and the case needs more",
-                                 who(), what, objects.limit, limit->second)};
+      throw lacking_limit(objects.limit,
+                          fmt::format("{} cannot {}: the IUT states {} {}, and the case needs more",
+                                      who(), what, objects.limit, limit->second));
   }
   const auto* receive = std::get_if<iut::PostReceive>(&command);
   const auto* work = std::get_if<iut::PostWork>(&command);
@@ -157,9 +157,9 @@ void Consumer::count(Posts& posts, const iut::Reply& reply, std::string_view wha
   if (reply.outcome == iut::Outcome::ok) {
     ++posts.count;
   } else if (reply.outcome == iut::Outcome::failed && posts.count >= posts.depth) {
-    throw CaseStop{Verdict::not_applicable,
-                   fmt::format("{}: the IUT states {} {}, and the case posts more", what,
-                               posts.limit, posts.depth)};
+    throw lacking_limit(posts.limit,
+                        fmt::format("{}: the IUT states {} {}, and the case posts more", what,
+                                    posts.limit, posts.depth));
   }
 }
 

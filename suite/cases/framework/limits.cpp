@@ -15,7 +15,7 @@ constexpr int all_ones = 0x3FFF;
 class Beyond {
  public:
   explicit Beyond(const Limits& limits) : limits_(limits) {}
-  std::string text;
+  std::optional<Excess> excess;
 
   void operator()(const iut::CreateEndpoint& command) {
     check("max_send_depth", command.send_depth);
@@ -50,10 +50,10 @@ class Beyond {
   }
   void check(const char* name, auto wanted) {
     const auto limit = limits_.find(name);
-    if (limit == limits_.end() || !text.empty() ||
-        static_cast<std::int64_t>(wanted) <= limit->second)
+    if (limit == limits_.end() || excess || static_cast<std::int64_t>(wanted) <= limit->second)
       return;
-    text = fmt::format("the IUT states {} {}, and the case wants {}", name, limit->second, wanted);
+    excess = {name, fmt::format("the IUT states {} {}, and the case wants {}", name, limit->second,
+                                wanted)};
   }
 
   const Limits& limits_;
@@ -61,10 +61,10 @@ class Beyond {
 
 }  // namespace
 
-std::string beyond_limits(const iut::Command& command, const Limits& limits) {
+std::optional<Excess> beyond_limits(const iut::Command& command, const Limits& limits) {
   Beyond beyond(limits);
   std::visit(beyond, command);
-  return beyond.text;
+  return std::move(beyond.excess);
 }
 
 std::int64_t within_limit(const Limits& limits, const std::string& name, std::int64_t wanted) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "suite/iut/messages.hpp"
@@ -12,9 +13,15 @@ namespace suite::cases {
 
 using Limits = std::map<std::string, std::int64_t>;
 
-/// How the command exceeds the limits, in one line; empty if it does not. A command that must
-/// succeed and exceeds them makes its case not applicable.
-[[nodiscard]] std::string beyond_limits(const iut::Command& command, const Limits& limits);
+struct Excess {
+  std::string limit;  ///< its name
+  std::string text;   ///< what the IUT states and what the command wants, in one line
+};
+
+/// The first limit that the command exceeds, if any. A command that must succeed and exceeds one
+/// makes its case not applicable.
+[[nodiscard]] std::optional<Excess> beyond_limits(const iut::Command& command,
+                                                  const Limits& limits);
 
 /// `wanted`, or the IUT's limit if that is less: for values that a case leaves to the framework.
 [[nodiscard]] std::int64_t within_limit(const Limits& limits, const std::string& name,

@@ -34,11 +34,11 @@ void need_wanted_revision(const lower_tester::Arrival& arrival, const Case& a_ca
     return;
   const int came = frame->frame().revision;
   if (a_case.configuration.revision == 1 && came > 1)
-    throw CaseStop{
-        Verdict::not_applicable,
+    throw lacking(
+        {results::Lack::Kind::not_offered, iut::capability::configure_revision_1},
         fmt::format(
             "the IUT speaks revision {}, and the upper tester does not offer {} (wanted: {})", came,
-            iut::capability::configure_revision_1, a_case.configuration.text())};
+            iut::capability::configure_revision_1, a_case.configuration.text()));
 }
 
 }  // namespace suite::cases

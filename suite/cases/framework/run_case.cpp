@@ -133,9 +133,11 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   }
   // An agent that gives no reply has had its time; the next case tries again.
   if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
-  auto [verdict, reason, silence] = verdict_of("case", end, outcome.rows, outcome.expectations);
+  auto [verdict, reason, silence, lack] =
+      verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
+  outcome.lack = std::move(lack);
   const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
   const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
   outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;
@@ -146,9 +148,12 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
 
 CaseOutcome run_case(const Case& a_case, Environment& environment) {
   CaseOutcome outcome;
-  outcome.reason = why_not_applicable(a_case, environment);
-  outcome.verdict = outcome.reason.empty() ? Verdict::pass : Verdict::not_applicable;
-  if (outcome.verdict == Verdict::not_applicable) return outcome;
+  if (auto why = why_not_applicable(a_case, environment)) {
+    outcome.verdict = why->verdict;
+    outcome.reason = std::move(why->reason);
+    outcome.lack = std::move(why->lack);
+    return outcome;
+  }
   const auto start = environment.loop.now();
   Context context{environment.loop, environment.tester, {}, start, start, {}, {}, {}};
   run_body(a_case, environment, context, outcome);

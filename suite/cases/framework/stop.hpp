@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "suite/cases/framework/outcome.hpp"
 
@@ -18,6 +20,16 @@ struct CaseStop {
   bool refused = false;
   /// There was no answer.
   std::optional<Silence> silence{};
+  /// With not applicable: what the IUT lacks.
+  std::optional<results::Lack> lack{};
 };
+
+/// The end of a body for which the IUT lacks something.
+[[nodiscard]] inline CaseStop lacking(results::Lack lack, std::string reason) {
+  return {.verdict = Verdict::not_applicable, .reason = std::move(reason), .lack = std::move(lack)};
+}
+[[nodiscard]] inline CaseStop lacking_limit(std::string_view name, std::string reason) {
+  return lacking({results::Lack::Kind::limit, std::string(name)}, std::move(reason));
+}
 
 }  // namespace suite::cases

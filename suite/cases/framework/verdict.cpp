@@ -39,7 +39,7 @@ void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
   const bool none_applies = std::ranges::all_of(
       rows, [](const RowOutcome& row) { return row.verdict == Verdict::not_applicable; });
   if (ruling.verdict == Verdict::pass && !rows.empty() && none_applies)
-    ruling = {Verdict::not_applicable, rows.front().reason};
+    ruling = {Verdict::not_applicable, rows.front().reason, {}, rows.front().lack};
 }
 
 /// A failure of the IUT before its upper tester stopped answering remains the verdict: it may well
@@ -82,7 +82,7 @@ void keep_worse(std::optional<CaseStop>& end, CaseStop another) {
 Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
                   std::span<const RowOutcome> rows, std::span<const ExpectationRecord> made) {
   Ruling ruling;
-  if (end) ruling = {end->verdict, end->reason, end->silence};
+  if (end) ruling = {end->verdict, end->reason, end->silence, end->lack};
   consider(ruling, rows);
   for (const ExpectationRecord& one : made)
     if (one.judgement == Judgement::fail) worsen(ruling, Verdict::fail, failure_text(one));

@@ -19,6 +19,7 @@ struct Ruling {
   std::string reason;
   /// The kind of silence that it results from.
   std::optional<Silence> silence{};
+  std::optional<results::Lack> lack{};
 };
 
 /// The weight of an expectation: in a strict run an advisory fails.

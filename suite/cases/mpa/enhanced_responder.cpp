@@ -35,8 +35,8 @@ Octets octets_after_reply(Body& on) {
 /// Accepts with a larger ORD than the Initiator's IRD allows, which an API may refuse.
 void accept_wanting(Body& on, int ird, int ord) {
   const iut::Accept command{asked(on).request, on.iut.endpoint(), with_depths(ird, ord)};
-  if (std::string beyond = beyond_limits(command, on.iut.limits()); !beyond.empty())
-    on.stop(Verdict::not_applicable, std::move(beyond));
+  if (const auto beyond = beyond_limits(command, on.iut.limits()))
+    throw lacking_limit(beyond->limit, beyond->text);
   if (on.iut.try_call(command, fmt::format("accept with ORD {}", ord)).outcome != iut::Outcome::ok)
     on.stop(Verdict::not_applicable, "the API accepts no ORD above the Initiator's IRD");
 }

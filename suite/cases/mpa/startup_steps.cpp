@@ -88,6 +88,40 @@ StartupFrame accepting(const Body& on, const ReceivedFrame& request) {
   return mpa_reply_to(request.frame()).with_crc(on.the_case().configuration.crc);
 }
 
+ReceivedFrame enhanced_request_of(Body& on, int ird, int ord) {
+  const ReceivedFrame request = request_of(on, with_depths(ird, ord));
+  if (!words_of(request)) on.stop(Verdict::not_applicable, "the IUT sends no enhanced Request");
+  return request;
+}
+
+StartupFrame accepting_with(const Body& on, const ReceivedFrame& request,
+                            const std::function<void(Words&)>& change) {
+  const StartupFrame reply = accepting(on, request);
+  Words words = *reply.enhanced;
+  change(words);
+  return reply.with_enhanced(words);
+}
+
+Expected any_rtr_indication() {
+  return {"an RTR indication",
+          [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; }};
+}
+
+void answer_rtr(Body& on, const Message& rtr) {
+  if (const auto read = rtr.read_request())
+    on.peer.send(read_response(read->sink_stag, read->sink_offset, {}));
+}
+
+void expect_connection_ends(Body& test, RuleRef rule) {
+  Peer& from = test.peer.raw();
+  Arrival arrival = from.next(test.context().loop.now() + test.environment().quiet_window);
+  if (arrival.as<Nothing>() != nullptr)
+    from.half_close();
+  else
+    from.put_back(std::move(arrival));
+  test.expect(from, torn_down(), rule);
+}
+
 void expect_to_speak(Body& on, RuleRef rule) {
   const Octets words = octets("first words");
   static_cast<void>(on.iut.post_send(words));

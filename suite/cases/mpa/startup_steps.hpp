@@ -42,8 +42,19 @@ constexpr Words client_server{.ird = 4, .ord = 4};
 
 /// The Request that the IUT sends when its consumer connects; none makes the case inconclusive.
 [[nodiscard]] ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters = {});
+/// The same, and the case continues only if it is enhanced.
+[[nodiscard]] ReceivedFrame enhanced_request_of(Body& on, int ird = 4, int ord = 4);
 /// The Reply that accepts the Request that arrived.
 [[nodiscard]] StartupFrame accepting(const Body& on, const ReceivedFrame& request);
+/// The same with changed words.
+[[nodiscard]] StartupFrame accepting_with(const Body& on, const ReceivedFrame& request,
+                                          const std::function<void(Words&)>& change);
+inline const Configuration peer_to_peer_model{.peer_to_peer = true};
+[[nodiscard]] Expected any_rtr_indication();
+/// A Read as RTR indication takes one of the peer's inbound Reads until it is answered.
+void answer_rtr(Body& on, const Message& rtr);
+/// After its Terminate the IUT ends the connection; it may wait for our FIN.
+void expect_connection_ends(Body& test, RuleRef rule);
 /// The IUT is in full operation: a small Send of its consumer arrives, after an RTR indication if
 /// there is one.
 void expect_to_speak(Body& on, RuleRef rule = {});

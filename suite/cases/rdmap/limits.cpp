@@ -19,7 +19,7 @@ std::uint32_t limit_of(Body& body, const char* name, std::int64_t feasible) {
   const auto& limits = body.environment().iut.hello().limits;
   const auto found = limits.find(name);
   if (found == limits.end() || found->second < 1 || found->second > feasible)
-    body.stop(Verdict::not_applicable, fmt::format("the IUT states no {} to go up to", name));
+    throw lacking_limit(name, fmt::format("the IUT states no {} to go up to", name));
   return static_cast<std::uint32_t>(found->second);
 }
 
@@ -40,8 +40,7 @@ std::uint32_t most_to_be_had(Body& body, std::uint32_t stated, const char* limit
                        reply.error);
     if (reply.outcome == iut::Outcome::ok) return count;
   }
-  body.stop(Verdict::not_applicable,
-            fmt::format("the IUT refuses even 1 of its {} {}", limit, stated));
+  throw lacking_limit(limit, fmt::format("the IUT refuses even 1 of its {} {}", limit, stated));
 }
 
 /// An endpoint of the smallest depths, for as many pieces as the IUT provides.

@@ -82,7 +82,7 @@ constexpr MatrixEntry matrix[] = {
     {cause::mpa_insufficient_ird, false, "insufficient IRD resources",
      "mpa.enhanced_initiator.insufficient_ird_is_reported_by_a_terminate", ""},
     {cause::mpa_no_rtr, false, "no matching RTR option",
-     "mpa.enhanced_initiator.missing_rtr_match_is_reported_by_a_terminate", ""},
+     "mpa.initiator_rtr.missing_rtr_match_is_reported_by_a_terminate", ""},
 };
 
 }  // namespace

@@ -77,6 +77,9 @@ BOOST_AUTO_TEST_CASE(what_goes_beyond_a_limit_is_not_applicable_and_never_asked_
   const CaseOutcome outcome = run("wants_two_pieces");
   BOOST_TEST((outcome.verdict == Verdict::not_applicable));
   BOOST_TEST(outcome.reason.find("max_pieces 1") != std::string::npos);
+  BOOST_REQUIRE(outcome.lack.has_value());
+  BOOST_TEST((outcome.lack->kind == ::suite::results::Lack::Kind::limit));
+  BOOST_TEST(outcome.lack->name == "max_pieces");
   BOOST_TEST(iut.count<iut::PostReceive>() == 0u);
   // What the case leaves open is kept within the limits.
   for (const iut::Command& command : iut.posted) {
@@ -90,12 +93,17 @@ BOOST_AUTO_TEST_CASE(what_the_iut_lacks_makes_a_case_not_applicable) {
   CaseOutcome outcome = run("needs_atomics");
   BOOST_TEST((outcome.verdict == Verdict::not_applicable));
   BOOST_TEST(outcome.reason.find("does not offer atomics") != std::string::npos);
+  BOOST_REQUIRE(outcome.lack.has_value());
+  BOOST_TEST((outcome.lack->kind == ::suite::results::Lack::Kind::not_offered));
+  BOOST_TEST(outcome.lack->name == "atomics");
   iut.hello_.capabilities = {"atomics"};
   BOOST_TEST((run("needs_atomics").verdict == Verdict::pass));
   environment.pics["atomics"] = false;
   outcome = run("needs_atomics");
   BOOST_TEST((outcome.verdict == Verdict::not_applicable));
   BOOST_TEST(outcome.reason.find("PICS") != std::string::npos);
+  BOOST_REQUIRE(outcome.lack.has_value());
+  BOOST_TEST((outcome.lack->kind == ::suite::results::Lack::Kind::denied));
 }
 
 BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {

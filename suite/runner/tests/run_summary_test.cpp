@@ -43,7 +43,8 @@ BOOST_AUTO_TEST_CASE(an_iut_that_does_not_answer_at_the_end_is_no_good_run) {
 BOOST_AUTO_TEST_CASE(a_failure_that_did_not_come_again_alone_is_told) {
   auto run = complete_run(results::Verdict::pass);
   auto beside = record("ddp.a.b", results::Verdict::fail);
-  beside.gate = {results::GateResult::superseded, "", std::string(failed_beside_others)};
+  beside.gate.result = results::GateResult::superseded;
+  beside.failed_beside_others = true;
   run.cases.insert(run.cases.begin(), beside);
   beside.id = "ddp.a.c";
   run.cases.insert(run.cases.begin(), beside);
@@ -56,12 +57,15 @@ BOOST_AUTO_TEST_CASE(a_failure_that_did_not_come_again_alone_is_told) {
 
 BOOST_AUTO_TEST_CASE(a_run_on_hardware_says_which_claims_would_bring_more) {
   auto run = complete_run(results::Verdict::pass);
-  for (const char* reason :
-       {"the upper tester does not offer enhanced_startup",
-        "the upper tester does not offer enhanced_startup",
-        "the upper tester does not offer configure.crc (wanted: revision 2, crc off)",
-        "the PICS says that the IUT has no atomics"})
-    run.cases.push_back(record("mpa.a.b", results::Verdict::not_applicable, reason));
+  using Kind = results::Lack::Kind;
+  for (const results::Lack& lack : {results::Lack{Kind::not_offered, "enhanced_startup"},
+                                    {Kind::not_offered, "enhanced_startup"},
+                                    {Kind::not_offered, "configure.crc"},
+                                    {Kind::denied, "atomics"},
+                                    {Kind::limit, "max_pieces"}}) {
+    run.cases.push_back(record("mpa.a.b", results::Verdict::not_applicable, "not applicable"));
+    run.cases.back().outcome.lack = lack;
+  }
   BOOST_TEST(outcome_text(run, "out").find("not judged") == std::string::npos);
   run.run.lab.kind = results::LabKind::external;
   BOOST_TEST(

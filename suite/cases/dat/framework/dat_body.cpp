@@ -86,7 +86,8 @@ void DatBody::expect_state(const Ep& ep, DAT_EP_STATE state, RuleRef rule) {
 void DatBody::row(const std::string& name, const std::function<void()>& body) {
   context_.report.step("row: " + name);
   Ruling ruling = rule_on_row(name, body);
-  context_.report.row_ended({name, ruling.verdict, std::move(ruling.reason)});
+  context_.report.row_ended(
+      {name, ruling.verdict, std::move(ruling.reason), std::move(ruling.lack)});
 }
 
 void DatBody::need(DAT_RETURN got, std::string_view what) const {
