@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 
-from . import load
+from . import load, renamed
 from .model import VERDICTS
 
 GOOD = ("pass", "not_applicable")
@@ -37,7 +37,7 @@ class Run:
     suite: str
     seconds: float
     complete: bool
-    outcomes: dict  # case id -> Outcome
+    outcomes: dict  # present id of the case -> Outcome
 
     def count(self, verdict):
         return sum(1 for one in self.outcomes.values() if one.verdict == verdict)
@@ -76,13 +76,13 @@ def in_words(changes):
 
 def read(folder):
     """Raises load.Unreadable."""
-    report = load.load(folder)
+    report, names = load.load(folder), renamed.load()
     run, iut = report.run, report.run.iut
     version = ", ".join(filter(None, (f"{iut.driver} {iut.driver_version}".strip(), iut.firmware and f"firmware {iut.firmware}",
                                       iut.kernel and f"kernel {iut.kernel}")))
     return Run(pathlib.Path(folder), run.id, run.start, iut.implementation or iut.kind, version, f"{run.suite_version} at {run.suite_commit[:12]}",
                sum(case.duration for case in report.cases), report.complete,
-               {**{case.id: _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
+               {**{renamed.current(case.id, names): _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
 
 
 def _of_finding(found):

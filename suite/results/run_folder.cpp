@@ -126,6 +126,11 @@ bool holds_a_run(const fs::path& folder) {
   return fs::exists(folder / journal_name, error) || fs::exists(folder / document_name, error);
 }
 
+bool is_in_use(const fs::path& folder) {
+  const base::FileDescriptor lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return lock && is_locked_by_another(lock.get());
+}
+
 Result<std::uint64_t> read_lines(
     const fs::path& path, const std::function<std::optional<std::string>(const Json&)>& take) {
   std::ifstream file(path, std::ios::binary);

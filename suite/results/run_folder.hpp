@@ -68,6 +68,8 @@ class RunFolder {
 
 /// Whether a run of ours is in this folder.
 [[nodiscard]] bool holds_a_run(const std::filesystem::path& folder);
+/// Whether another run has this folder open at the moment.
+[[nodiscard]] bool is_in_use(const std::filesystem::path& folder);
 
 inline constexpr const char* no_journal_line = "this line is not what a run writes";
 

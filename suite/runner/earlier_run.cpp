@@ -279,8 +279,7 @@ Checked<Unused> unused_folder(const fs::path& path) {
     std::error_code error;
     if (results::holds_a_run(candidate) || (number > 1 && fs::exists(candidate, error))) continue;
     auto folder = results::Folder::open(candidate);
-    const bool is_somebodys = !folder && folder.error().starts_with("another run");
-    if (is_somebodys) continue;
+    if (!folder && results::is_in_use(candidate)) continue;
     if (!folder) return refuse(ExitCode::harness, folder.error());
     return Unused{candidate, std::move(*folder)};
   }

@@ -4,11 +4,18 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
 namespace suite::upper_tester {
+
+namespace {
+
+iut::Reply not_within() { return refused("the range is not within the region", ERANGE); }
+
+}  // namespace
 
 iut::Reply refused(const std::string& why, int code) {
   iut::Reply reply;
@@ -33,6 +40,20 @@ iut::Reply exists(const char* kind, iut::Handle handle) {
   if (handle == 0) return refused(std::string("0 is no ") + kind, EINVAL);
   return refused(std::string("there is a ") + kind + ' ' + std::to_string(handle) + " already",
                  EEXIST);
+}
+
+iut::Reply read_memory(const Buffer& memory, const iut::ReadMemory& command) {
+  if (!memory.holds(command.offset, command.length)) return not_within();
+  iut::Reply reply;
+  const std::byte* start = memory.data() + command.offset;
+  reply.octets.emplace(start, start + command.length);
+  return reply;
+}
+
+iut::Reply write_memory(const Buffer& memory, const iut::WriteMemory& command) {
+  if (!memory.holds(command.offset, command.octets.size())) return not_within();
+  std::copy(command.octets.begin(), command.octets.end(), memory.data() + command.offset);
+  return {};
 }
 
 std::optional<sockaddr_storage> socket_address(const std::string& literal, std::uint16_t port) {

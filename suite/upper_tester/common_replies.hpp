@@ -9,6 +9,7 @@
 #include <string>
 
 #include "suite/iut/messages.hpp"
+#include "suite/upper_tester/buffer.hpp"
 
 namespace suite::upper_tester {
 
@@ -16,6 +17,9 @@ namespace suite::upper_tester {
 [[nodiscard]] iut::Reply unsupported(const std::string& why);
 [[nodiscard]] iut::Reply no_such(const char* kind, iut::Handle handle);
 [[nodiscard]] iut::Reply exists(const char* kind, iut::Handle handle);
+/// The answers to commands about the memory of a region, whose registration does not matter.
+[[nodiscard]] iut::Reply read_memory(const Buffer& memory, const iut::ReadMemory& command);
+[[nodiscard]] iut::Reply write_memory(const Buffer& memory, const iut::WriteMemory& command);
 
 /// A literal with a port as a socket address, and back. Nothing if it is no literal.
 [[nodiscard]] std::optional<sockaddr_storage> socket_address(const std::string& literal,

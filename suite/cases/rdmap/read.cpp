@@ -1,25 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 section 5.2: RDMA Read, the IUT as Data Source and as Data Sink.
 #include "reference_rnic/wire/notation.hpp"
-#include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/rdmap/read_requests.hpp"
 
 namespace suite::cases {
-
-namespace {
-
-constexpr std::uint32_t sink_stag = 0xCAFEBABE;
-constexpr std::uint64_t sink_offset = 0x123456789;
-
-/// A Request for `length` octets at `offset` of the region.
-Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t length) {
-  return read_request({.sink_stag = sink_stag,
-                       .sink_offset = sink_offset,
-                       .length = length,
-                       .source_stag = region.stag,
-                       .source_offset = region.base + offset});
-}
-
-}  // namespace
 
 CONFORMANCE_CASE(read_request_is_answered,
                  rules("rdmap.read.valid-request-answered", "rdmap.read.sink-stag-copied",

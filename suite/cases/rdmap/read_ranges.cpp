@@ -2,23 +2,13 @@
 // RFC 5040 sections 4.4 and 5.2: RDMA Reads of any place and size, and their order.
 #include <algorithm>
 
-#include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/rdmap/read_requests.hpp"
 
 namespace suite::cases {
 
 namespace {
 
-constexpr std::uint32_t sink_stag = 0xCAFEBABE;
-constexpr std::uint64_t sink_offset = 0x123456789;
 constexpr std::uint32_t remote_stag = 0x01020304;
-
-Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t length) {
-  return read_request({.sink_stag = sink_stag,
-                       .sink_offset = sink_offset,
-                       .length = length,
-                       .source_stag = region.stag,
-                       .source_offset = region.base + offset});
-}
 
 Region source_of(Body& body, std::size_t length) {
   Region source = body.iut.register_memory(length, access::remote_read);

@@ -273,7 +273,10 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_share_a_folder_and_an_unused_one_is_taken_b
     const auto second = Folder::open(scratch.path / "deep" / "out");
     BOOST_REQUIRE(!second);
     BOOST_TEST(second.error().find("another run") != std::string::npos);
+    BOOST_TEST(is_in_use(scratch.path / "deep" / "out"));
   }
+  BOOST_TEST(!is_in_use(scratch.path));
+  BOOST_TEST(!is_in_use(scratch.path / "none"));
   BOOST_TEST(!fs::exists(scratch.path / "deep"));
 }
 

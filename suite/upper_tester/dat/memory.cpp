@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Protection zones, local and remote memory regions.
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -78,23 +77,13 @@ iut::Reply DatDriver::run(const iut::DeregisterMemory& command) {
 iut::Reply DatDriver::run(const iut::ReadMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
-  const Buffer& buffer = *found->second.buffer;
-  if (!buffer.holds(command.offset, command.length))
-    return refused("the range is not within the region", ERANGE);
-  iut::Reply reply;
-  const std::byte* start = buffer.data() + command.offset;
-  reply.octets.emplace(start, start + command.length);
-  return reply;
+  return read_memory(*found->second.buffer, command);
 }
 
 iut::Reply DatDriver::run(const iut::WriteMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
-  const Buffer& buffer = *found->second.buffer;
-  if (!buffer.holds(command.offset, command.octets.size()))
-    return refused("the range is not within the region", ERANGE);
-  std::copy(command.octets.begin(), command.octets.end(), buffer.data() + command.offset);
-  return {};
+  return write_memory(*found->second.buffer, command);
 }
 
 /// Open only to the endpoint that binds it, if the provider has such RMRs.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Protection domains, regions and windows.
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -74,23 +73,13 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DeregisterMemory&
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ReadMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
-  const Buffer& buffer = *found->second.buffer;
-  if (!buffer.holds(command.offset, command.length))
-    return refused("the range is not within the region", ERANGE);
-  iut::Reply reply;
-  const std::byte* start = buffer.data() + command.offset;
-  reply.octets.emplace(start, start + command.length);
-  return reply;
+  return read_memory(*found->second.buffer, command);
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::WriteMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
-  const Buffer& buffer = *found->second.buffer;
-  if (!buffer.holds(command.offset, command.octets.size()))
-    return refused("the range is not within the region", ERANGE);
-  std::copy(command.octets.begin(), command.octets.end(), buffer.data() + command.offset);
-  return iut::Reply{};
+  return write_memory(*found->second.buffer, command);
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::AllocateWindow& command) {
