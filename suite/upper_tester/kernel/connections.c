@@ -116,8 +116,8 @@ static struct kagent_id *find_id(struct kagent_session *session, u32 handle)
 	struct kagent_id *id =
 		KAGENT_FIND(session, handle, KAGENT_ID, kagent_id);
 
-	return id ? id : KAGENT_FIND(session, handle, KAGENT_LISTENER,
-				     kagent_id);
+	return id ? id
+		  : KAGENT_FIND(session, handle, KAGENT_LISTENER, kagent_id);
 }
 
 /* NULL if the octets are no address of IPv4 or IPv6. */

@@ -42,7 +42,7 @@ struct kagent_device {
 };
 
 struct kagent_session {
-	struct kref users; /* the open file, and the removal of a device */
+	struct kref users;  /* the open file, and the removal of a device */
 	struct mutex mutex; /* requests, one at a time */
 	struct kagent_device *device; /* NULL: not opened, or removed */
 	struct list_head of_device;
@@ -138,11 +138,11 @@ int kagent_add(struct kagent_session *session, struct kagent_object *object,
 	       enum kagent_kind kind);
 struct kagent_object *kagent_find(struct kagent_session *session, u32 handle,
 				  enum kagent_kind kind);
-#define KAGENT_FIND(session, handle, kind, type)                             \
-	({                                                                   \
-		struct kagent_object *_found =                               \
-			kagent_find(session, handle, kind);                  \
-		_found ? container_of(_found, struct type, object) : NULL;   \
+#define KAGENT_FIND(session, handle, kind, type)                           \
+	({                                                                 \
+		struct kagent_object *_found =                             \
+			kagent_find(session, handle, kind);                \
+		_found ? container_of(_found, struct type, object) : NULL; \
 	})
 
 /* sessions.c: events; from any context */

@@ -205,9 +205,8 @@ int kagent_map_mr(struct kagent_session *session, void *argument)
 	struct rnic_kagent_map *request = argument;
 	struct kagent_mr *mr =
 		KAGENT_FIND(session, request->mr, KAGENT_MR, kagent_mr);
-	struct kagent_memory *memory = KAGENT_FIND(session, request->memory,
-						   KAGENT_MEMORY,
-						   kagent_memory);
+	struct kagent_memory *memory = KAGENT_FIND(
+		session, request->memory, KAGENT_MEMORY, kagent_memory);
 	struct kagent_mapping *mapping;
 	int error;
 

@@ -26,7 +26,7 @@
 
 /* The first request: binds the session to a device. */
 struct rnic_kagent_open {
-	__u32 version;  /* in: RNIC_KAGENT_VERSION; out: the module's */
+	__u32 version; /* in: RNIC_KAGENT_VERSION; out: the module's */
 	__u32 reserved;
 	char device[RNIC_KAGENT_NAME_SIZE]; /* in/out; empty: the only RNIC */
 	char firmware[RNIC_KAGENT_NAME_SIZE];
@@ -53,7 +53,7 @@ struct rnic_kagent_open {
 	__s32 max_srq_wr;
 	__s32 max_srq_sge;
 	__u32 max_fast_reg_page_list_len;
-	__u32 page_size; /* of the kernel, and of page lists */
+	__u32 page_size;	     /* of the kernel, and of page lists */
 	__u32 reads_with_invalidate; /* rdma_cap_read_inv */
 };
 
@@ -81,9 +81,9 @@ struct rnic_kagent_mr {
 };
 
 /*
- * ib_map_mr_sg with one page of `memory` per entry, then ib_update_fast_reg_key.
- * `iova` replaces the region's own if `set_iova`; it has the page offset of
- * `offset`.
+ * ib_map_mr_sg with one page of `memory` per entry, then
+ * ib_update_fast_reg_key. `iova` replaces the region's own if `set_iova`; it
+ * has the page offset of `offset`.
  */
 struct rnic_kagent_map {
 	__u32 mr;
@@ -104,12 +104,12 @@ enum rnic_kagent_poll {
 	RNIC_KAGENT_POLL_WORKQUEUE = 1,
 	RNIC_KAGENT_POLL_UNBOUND_WORKQUEUE = 2,
 	RNIC_KAGENT_POLL_DIRECT = 3, /* by RNIC_KAGENT_PROCESS_CQ alone */
-	RNIC_KAGENT_POLL_NEVER = 4, /* ib_create_cq, so that it can overflow */
+	RNIC_KAGENT_POLL_NEVER = 4,  /* ib_create_cq, so that it can overflow */
 };
 
 struct rnic_kagent_cq {
 	__u32 entries;
-	__u32 poll; /* enum rnic_kagent_poll */
+	__u32 poll;   /* enum rnic_kagent_poll */
 	__u32 handle; /* out */
 	__u32 reserved;
 };
@@ -159,7 +159,7 @@ enum rnic_kagent_qp_state {
 /* ib_modify_qp and ib_query_qp; to INIT with `access` as its access flags. */
 struct rnic_kagent_qp_attr {
 	__u32 qp;
-	__u32 state; /* in: enum rnic_kagent_qp_state; out: enum ib_qp_state */
+	__u32 state;  /* in: enum rnic_kagent_qp_state; out: enum ib_qp_state */
 	__u32 access; /* enum ib_access_flags */
 	__u32 reserved;
 };
@@ -205,7 +205,7 @@ struct rnic_kagent_send {
 	__u32 qp;
 	__u32 opcode; /* enum rnic_kagent_opcode */
 	__u32 flags;  /* enum rnic_kagent_send_flags */
-	__u32 rkey;   /* remote; of LOCAL_INV, *_WITH_INV and REG_MR see below */
+	__u32 rkey; /* remote; of LOCAL_INV, *_WITH_INV and REG_MR see below */
 	__u32 invalidate_rkey;
 	__u32 mr;     /* REG_MR: which, always signaled */
 	__u32 key;    /* REG_MR: the STag to make valid */
@@ -263,21 +263,22 @@ enum rnic_kagent_event_type {
 	RNIC_KAGENT_EVENT_CM = 1,
 	RNIC_KAGENT_EVENT_COMPLETION = 2,
 	RNIC_KAGENT_EVENT_ASYNC = 3,
-	RNIC_KAGENT_EVENT_REMOVED = 4, /* the device is gone, with all objects */
+	RNIC_KAGENT_EVENT_REMOVED =
+		4, /* the device is gone, with all objects */
 };
 
 enum rnic_kagent_event_flags {
-	RNIC_KAGENT_EVENT_LOST = 1, /* before this one some found no memory */
+	RNIC_KAGENT_EVENT_LOST = 1,  /* before this one some found no memory */
 	RNIC_KAGENT_EVENT_AGAIN = 2, /* the work request had completed before */
-	RNIC_KAGENT_EVENT_RECEIVE = 4, /* the work request was a receive */
+	RNIC_KAGENT_EVENT_RECEIVE = 4,	   /* the work request was a receive */
 	RNIC_KAGENT_EVENT_INVALIDATED = 8, /* by the peer: invalidate_rkey */
 };
 
 struct rnic_kagent_event {
-	__u32 type;  /* enum rnic_kagent_event_type */
-	__u32 flags; /* enum rnic_kagent_event_flags */
+	__u32 type;   /* enum rnic_kagent_event_type */
+	__u32 flags;  /* enum rnic_kagent_event_flags */
 	__u32 handle; /* the id, QP, SRQ or CQ that it concerns; 0: the device */
-	__u32 code; /* rdma_cm_event_type, ib_wc_opcode or ib_event_type */
+	__u32 code;   /* rdma_cm_event_type, ib_wc_opcode or ib_event_type */
 	__s32 status; /* of a CM event: an errno or a reason; ib_wc_status */
 	__u32 new_id; /* RDMA_CM_EVENT_CONNECT_REQUEST: on our device */
 	__u64 wr_id;

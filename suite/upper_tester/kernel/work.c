@@ -30,8 +30,8 @@ static void work_done(struct ib_cq *cq, struct ib_wc *wc)
 	kagent_tell(work->session, &event);
 }
 
-static struct kagent_work *make_work(struct kagent_session *session,
-				     u64 wr_id, bool receive)
+static struct kagent_work *make_work(struct kagent_session *session, u64 wr_id,
+				     bool receive)
 {
 	struct kagent_work *work = kzalloc(sizeof(*work), GFP_KERNEL);
 
@@ -49,13 +49,12 @@ static struct kagent_work *make_work(struct kagent_session *session,
  * A piece of the module's memory by local_dma_lkey, as a kernel consumer
  * addresses what it does not register.
  */
-static int fill_by_dma_key(struct kagent_session *session,
-			   struct kagent_pd *pd, struct ib_sge *sge,
+static int fill_by_dma_key(struct kagent_session *session, struct kagent_pd *pd,
+			   struct ib_sge *sge,
 			   const struct rnic_kagent_piece *piece)
 {
-	struct kagent_memory *memory = KAGENT_FIND(session, piece->memory,
-						   KAGENT_MEMORY,
-						   kagent_memory);
+	struct kagent_memory *memory = KAGENT_FIND(
+		session, piece->memory, KAGENT_MEMORY, kagent_memory);
 	u64 offset = piece->address;
 	struct page *page;
 
@@ -105,8 +104,7 @@ int kagent_post_recv(struct kagent_session *session, void *argument)
 {
 	struct rnic_kagent_recv *request = argument;
 	struct ib_sge list[RNIC_KAGENT_MAX_PIECES];
-	struct ib_recv_wr wr = { .sg_list = list,
-				 .num_sge = request->pieces };
+	struct ib_recv_wr wr = { .sg_list = list, .num_sge = request->pieces };
 	struct kagent_srq *srq = NULL;
 	struct kagent_qp *qp = NULL;
 	struct kagent_work *work;
@@ -128,8 +126,8 @@ int kagent_post_recv(struct kagent_session *session, void *argument)
 		return -ENOMEM;
 	wr.wr_cqe = &work->cqe;
 	list_add(&work->entry, srq ? &srq->work : &qp->work);
-	error = srq ? ib_post_srq_recv(srq->ib, &wr, NULL) :
-		      ib_post_recv(qp->ib, &wr, NULL);
+	error = srq ? ib_post_srq_recv(srq->ib, &wr, NULL)
+		    : ib_post_recv(qp->ib, &wr, NULL);
 	if (error) {
 		list_del(&work->entry);
 		kfree(work);

@@ -89,7 +89,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Configure&) {
 
 void KverbsDriver::note_failure(std::string& errors, const char* call, int error) const {
   // The objects of a device that was removed are gone already.
-  if (error == 0 || error == ENOENT) return;
+  if (error == 0 || error == ENOENT || error == ENODEV) return;
   errors += (errors.empty() ? "" : "; ") + failed(call, error).error;
 }
 
