@@ -123,6 +123,13 @@ class Loader {
     for (const std::string& id : except)
       if (!concerns(*loaded, id))
         fault(line(node["except"]), fmt::format("{} lists nothing of case '{}'", name, id));
+    listed_.is_private |= loaded->is_private;
+    for (const Entry& own : listed_.entries)
+      if (std::ranges::find(except, own.case_id) == except.end() && has_entry(*loaded, own.case_id))
+        fault(line(node),
+              fmt::format("{} lists case '{}' too, which has an entry at {}: name it in "
+                          "`except`",
+                          name, own.case_id, own.place));
     const auto take = [&](auto& to, auto& from) {
       for (auto& one : from) {
         if constexpr (requires { one.case_id; })
@@ -138,10 +145,13 @@ class Loader {
     take(listed_.isolated, loaded->isolated);
   }
 
+  static bool has_entry(const KnownIssues& listed, const std::string& id) {
+    return std::ranges::find(listed.entries, id, &Entry::case_id) != listed.entries.end();
+  }
+
   static bool concerns(const KnownIssues& listed, const std::string& id) {
     const auto is_it = [&](const auto& one) { return one.case_id == id; };
-    return std::ranges::any_of(listed.entries, is_it) ||
-           std::ranges::any_of(listed.findings, is_it) ||
+    return has_entry(listed, id) || std::ranges::any_of(listed.findings, is_it) ||
            std::ranges::any_of(listed.isolated, is_it);
   }
 
