@@ -20,6 +20,7 @@ examples:
   ./run_suite.sh --iut siw-vm                        the Linux kernel's soft-iWARP in a QEMU guest
   ./run_suite.sh --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
   ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
+  ./run_suite.sh --iut kverbs:siw-vm                 the same through the kernel's own verbs
   ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
@@ -60,7 +61,7 @@ targets=(rnic_programs)
 case "$iut" in
   reference | agent:reference) ;;
   dat:reference | dat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
-  siw-vm) set=siw ;;
+  siw-vm | kverbs:siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is a vendor's test bed
 esac
 

@@ -31,7 +31,7 @@ siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make fl
   ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping openssh-client)
 full=("${siw[@]}" clang-format-19 libbenchmark-dev tshark libwireshark-dev wireshark-dev dapl2-utils)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
-  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap file dpkg-dev)
+  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap file dpkg-dev sparse)
 
 install=yes print=no set=
 for argument in "$@"; do

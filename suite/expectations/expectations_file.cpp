@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "v
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> incident_members{"observed", "iut",  "versions", "harm",
                                                            "reason",   "date", "link"};
+constexpr std::array<std::string_view, 3> include_members{"file", "iut", "except"};
 constexpr std::array<std::string_view, 10> finding_members{
     "rule",     "observed", "case",   "intermittent", "iut",
     "versions", "harm",     "reason", "date",         "link"};
@@ -80,13 +81,13 @@ class Loader {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
     const bool good = root.IsMap() && lists("entries") == 1 &&
                       root.size() == 1 + lists("kernel_messages") + lists("random_crashes") +
-                                         lists("findings") + lists("isolated") +
+                                         lists("findings") + lists("isolated") + lists("includes") +
                                          (root["private"] ? 1U : 0U);
     if (!good)
       return fault(
           1,
           "must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-          "`findings` and `isolated`, maybe `private: true`, and nothing else");
+          "`findings`, `isolated` and `includes`, maybe `private: true`, and nothing else");
     listed_.is_private = flag(root, "private");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("kernel_messages"))
@@ -99,7 +100,61 @@ class Loader {
       for (const YAML::Node& node : root["findings"]) take_finding(node);
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
+    if (lists("includes"))
+      for (const YAML::Node& node : root["includes"]) take_include(node);
   }
+
+  // What another file lists, but for the cases that are excepted, as if it were said of this IUT.
+  // An included file includes none itself.
+  void take_include(const YAML::Node& node) {
+    const std::size_t before = yaml_.faults().size();
+    if (!check_members(node, include_members)) return;
+    const std::string name = word(node, "file"), iut = word(node, "iut");
+    const std::vector<std::string> except = words(node, "except");
+    if (yaml_.faults().size() != before) return;
+    if (is_included_) return fault(line(node), "a file that is included includes none itself");
+    Loader other(file_.parent_path() / name, known_);
+    other.is_included_ = true;
+    auto loaded = other.load();
+    if (!loaded) {
+      for (const Fault& each : loaded.error()) fault(line(node), each);
+      return;
+    }
+    for (const std::string& id : except)
+      if (!concerns(*loaded, id))
+        fault(line(node["except"]), fmt::format("{} lists nothing of case '{}'", name, id));
+    listed_.is_private |= loaded->is_private;
+    for (const Entry& own : listed_.entries)
+      if (std::ranges::find(except, own.case_id) == except.end() && has_entry(*loaded, own.case_id))
+        fault(line(node),
+              fmt::format("{} lists case '{}' too, which has an entry at {}: name it in "
+                          "`except`",
+                          name, own.case_id, own.place));
+    const auto take = [&](auto& to, auto& from) {
+      for (auto& one : from) {
+        if constexpr (requires { one.case_id; })
+          if (std::ranges::find(except, one.case_id) != except.end()) continue;
+        one.iut = iut;
+        to.push_back(std::move(one));
+      }
+    };
+    take(listed_.entries, loaded->entries);
+    take(listed_.kernel_messages, loaded->kernel_messages);
+    take(listed_.random_crashes, loaded->random_crashes);
+    take(listed_.findings, loaded->findings);
+    take(listed_.isolated, loaded->isolated);
+  }
+
+  static bool has_entry(const KnownIssues& listed, const std::string& id) {
+    return std::ranges::find(listed.entries, id, &Entry::case_id) != listed.entries.end();
+  }
+
+  static bool concerns(const KnownIssues& listed, const std::string& id) {
+    const auto is_it = [&](const auto& one) { return one.case_id == id; };
+    return has_entry(listed, id) || std::ranges::any_of(listed.findings, is_it) ||
+           std::ranges::any_of(listed.isolated, is_it);
+  }
+
   // The present id of a case: files may still have an earlier one.
   std::string case_id(const YAML::Node& node) {
     std::string id = word(node, "case");
@@ -304,6 +359,7 @@ class Loader {
 
   std::filesystem::path file_;
   const Known& known_;
+  bool is_included_ = false;
   base::StrictYaml yaml_;
   KnownIssues listed_;
 };

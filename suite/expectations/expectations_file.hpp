@@ -40,6 +40,11 @@
 //   isolated:                                              # optional
 //     - case: mpa.startup_responder.half_a_request         # exact id
 //       iut, versions, harm, reason, date, link            # as above
+//   includes:                                              # optional: files of another IUT that
+//     - file: siw-vm.yaml                                  # has the same faults, in this folder
+//       iut: kverbs-siw-vm                                 # the IUT that they hold for here
+//       except: [mpa.startup_responder.half_a_request]     # optional: cases whose entries there
+//                                                          # do not hold here
 //   private: true                                          # optional: not to be published
 //
 // An issue that stops a `kernel`, ends or blocks a `process`, keeps a `listener` from serving

@@ -112,6 +112,7 @@ bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::pa
 GuestPaths default_guest_paths() {
   GuestPaths paths;
   paths.prepare_script = base::shipped_file("suite/lab/siw_vm/prepare.sh");
+  paths.kernel_agent = base::shipped_file("suite/upper_tester/kernel/build.sh");
   paths.daemon = base::built_program("suite/lab/rnic-guestd");
   paths.guest_agent = base::built_program("suite/lab/rnic-guest-agent");
   const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -158,6 +159,7 @@ Done Guest::prepare(const Progress& progress) {
                                    options_.series};
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
+  if (options_.kernel_agent) append(argv, {"--kernel-agent", options_.paths.kernel_agent.string()});
   CommandOptions command;
   command.time_limit = 15min;  // the first time, over a slow network
   command.progress = progress;

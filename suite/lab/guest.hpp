@@ -22,6 +22,7 @@ namespace suite::lab {
 /// Where the parts of the guest are on this host; the defaults are those of the build.
 struct GuestPaths {
   std::filesystem::path prepare_script;  ///< suite/lab/siw_vm/prepare.sh
+  std::filesystem::path kernel_agent;    ///< suite/upper_tester/kernel/build.sh
   std::filesystem::path daemon;          ///< rnic-guestd
   std::filesystem::path guest_agent;     ///< rnic-guest-agent
   std::filesystem::path cache;           ///< ${XDG_CACHE_HOME:-~/.cache}/rnic-suite/siw-vm
@@ -42,6 +43,7 @@ struct GuestOptions {
   int management_tap = -1;  ///< of a second interface, eth1; -1: there is none
   std::string management_ipv4{}, management_mac = "52:54:00:78:00:02";
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
+  bool kernel_agent = false;        ///< the module rnic_kagent is built and loaded
   bool ends_at_oops = true;         ///< else the kernel continues, as a server's does
   /// Red zones and poisoning of the kernel's kmalloc: finds memory errors
   bool slab_checks = true;

@@ -33,8 +33,8 @@ namespace suite::lab {
 namespace {
 
 constexpr std::string_view help =
-    "usage: rnic-lab siw-vm [--variant NAME] [--program FILE]... [--log FILE] [--prepare-only]\n"
-    "                       [-- COMMAND [ARGUMENT...]]\n"
+    "usage: rnic-lab siw-vm [--series 6.1] [--variant NAME] [--kernel-agent] [--program FILE]...\n"
+    "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
     "siw-vm boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
@@ -49,6 +49,8 @@ constexpr std::string_view help =
     "rnic-agent, and the device siw0.\n"
     "\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
+    "  --series NUMBER  of Debian's kernels: 6.1 or 6.12\n"
+    "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
     "  --log FILE       appends the guest's kernel log to FILE\n"
     "  --prepare-only   downloads and builds what is missing, boots nothing\n"
@@ -87,6 +89,9 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
   if (!is_variant(guest.variant))
     return fmt::format("--variant: '{}' is neither default, tunable, nor words of {} joined by '-'",
                        guest.variant, fmt::join(variant_words, ", "));
+  if (guest.series != "6.1" && guest.series != "6.12")
+    return fmt::format("--series: Debian 12 has kernels of the series 6.1 and 6.12, not '{}'",
+                       guest.series);
   for (const auto& program : guest.programs)
     if (std::error_code error;
         !std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
@@ -113,12 +118,19 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.prepare_only = true;
       continue;
     }
-    const bool known = word == "--log" || (!is_dut && (word == "--variant" || word == "--program"));
+    if (word == "--kernel-agent" && !is_dut) {
+      arguments.guest.kernel_agent = true;
+      continue;
+    }
+    const bool known =
+        word == "--log" ||
+        (!is_dut && (word == "--variant" || word == "--program" || word == "--series"));
     if (!known || value == nullptr) {
       base::say(stderr, "rnic-lab: {} '{}'; see --help\n",
                 known ? "no value for" : "unknown option", word);
       return std::nullopt;
     }
+    if (word == "--series") arguments.guest.series = value;
     if (word == "--variant") arguments.guest.variant = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);
     if (word == "--log") arguments.guest.log_file = value;

@@ -34,10 +34,12 @@ doctor::Request request_for(const Options& options) {
     request.iut = doctor::Request::Iut::siw_vm;
     request.guest_cache = lab::default_guest_paths().cache;
   } else if (!choice.in_lab()) {
-    const bool here = choice.kind == IutChoice::Kind::verbs && options.host.empty();
+    const bool verbs =
+        choice.kind == IutChoice::Kind::verbs || choice.kind == IutChoice::Kind::kverbs;
+    const bool here = verbs && options.host.empty();
     request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
     // The IA of a DAT provider is no RDMA device.
-    if (choice.kind == IutChoice::Kind::verbs) request.device = choice.device;
+    if (verbs) request.device = choice.device;
     request.agent = choice.agent;
     request.addresses = options.addresses;
     request.capture_interface = options.capture_interface;

@@ -60,8 +60,10 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  if (kind == IutChoice::Kind::verbs) {
-    add(choice.agent, {"rnic-agent", "--driver", "verbs", "--device", choice.device});
+  if (kind != IutChoice::Kind::dat) {
+    add(choice.agent,
+        {"rnic-agent", "--driver", kind == IutChoice::Kind::kverbs ? "kverbs" : "verbs", "--device",
+         choice.device});
     return choice;
   }
   choice.dat_cases = choice.agent;
@@ -76,7 +78,7 @@ IutChoice provider_of_the_lab(bool in_guest) {
   choice.kind = IutChoice::Kind::dat;
   choice.device = in_guest ? "ofa-v2-siw" : "rnic0";
   choice.local_reference = !in_guest;
-  choice.dat_in_guest = in_guest;
+  choice.lab_guest = in_guest;
   return choice;
 }
 
@@ -92,8 +94,10 @@ std::string IutChoice::name() const {
       return "siw-vm";
     case Kind::verbs:
       return "verbs";
+    case Kind::kverbs:
+      return lab_guest ? "kverbs-siw-vm" : "kverbs";
     case Kind::dat:
-      return dat_in_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
+      return lab_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
   }
   return "?";
 }
@@ -101,16 +105,24 @@ std::string IutChoice::name() const {
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
   if (iut.starts_with("verbs:")) return parse_device(IutChoice::Kind::verbs, iut, host);
+  if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm")
+    return parse_device(IutChoice::Kind::kverbs, iut, host);
   const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
   if (iut.starts_with("dat:") && !dat_of_the_lab)
     return parse_device(IutChoice::Kind::dat, iut, host);
   if (!host.empty())
-    return std::unexpected(
-        fmt::format("--host goes with --iut verbs:DEVICE or dat:IA, not with '{}'", iut));
+    return std::unexpected(fmt::format(
+        "--host goes with --iut verbs:DEVICE, kverbs:DEVICE or dat:IA, not with '{}'", iut));
   if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
   if (iut == "reference") return choice;
   if (iut == "agent") {
     choice.kind = IutChoice::Kind::agent;
+    return choice;
+  }
+  if (iut == "kverbs:siw-vm") {
+    choice.kind = IutChoice::Kind::kverbs;
+    choice.lab_guest = true;
+    choice.device = "siw0";
     return choice;
   }
   if (iut == "siw-vm") {
@@ -123,12 +135,13 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 6> whole{"reference", "agent:reference", "siw-vm",
-                                                  "agent",     "dat:reference",   "dat:siw-vm"};
-  return std::unexpected(
-      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
-                  iut, base::did_you_mean(iut, whole)));
+  constexpr std::array<std::string_view, 7> whole{
+      "reference", "agent:reference", "siw-vm",    "kverbs:siw-vm",
+      "agent",     "dat:reference",   "dat:siw-vm"};
+  return std::unexpected(fmt::format(
+      "--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
+      "kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
+      iut, base::did_you_mean(iut, whole)));
 }
 
 }  // namespace suite::runner

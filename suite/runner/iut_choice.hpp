@@ -18,16 +18,19 @@ struct OtherHost {
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
-  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
-  std::string device;  ///< verbs; of dat the IA's name in dat.conf
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, kverbs, dat };
+  Kind kind = Kind::reference;
+  std::string device;  ///< verbs, kverbs; of dat the IA's name in dat.conf
   /// Argv of the agent's process; empty: in process, or in the guest
   std::vector<std::string> agent;
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
-  std::optional<OtherHost> host;       ///< verbs, dat: where the agent is, if not here
+  std::optional<OtherHost> host;       ///< verbs, kverbs, dat: where the agent is, if not here
   /// agent:reference, dat:reference: our own, in the lab's namespace
   bool local_reference = false;
-  bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
-  [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
+  /// dat:siw-vm, kverbs:siw-vm: OpenFabrics' provider, or the kernel's own verbs, over the
+  /// guest's soft-iWARP
+  bool lab_guest = false;
+  [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || lab_guest; }
   /// Whether it runs in the lab's own network; otherwise it is a host of its own.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();

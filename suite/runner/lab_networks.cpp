@@ -78,7 +78,8 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   lab::GuestOptions guest;
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
-  if (options.choice.dat_in_guest) {
+  guest.kernel_agent = options.choice.kind == IutChoice::Kind::kverbs;
+  if (options.choice.kind == IutChoice::Kind::dat) {
     guest.programs.emplace_back(dat_cases_program());
     guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
   }
@@ -107,7 +108,8 @@ class GuestNetwork final : public TestNetwork {
     setup_.reach = WorkerSetup::Reach::process;
     setup_.tester = words(lab_.tester());
     setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
-    if (options.choice.dat_in_guest) ia_ = options.choice.device;
+    if (options.choice.kind == IutChoice::Kind::dat) ia_ = options.choice.device;
+    if (options.choice.kind == IutChoice::Kind::kverbs) driver_ = "kverbs";
   }
 
   WorkerSetup setup(std::uint32_t worker) const override {
@@ -123,7 +125,7 @@ class GuestNetwork final : public TestNetwork {
       return setup;
     }
     setup.agent = guest_->agent_command(
-        worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
+        worker, {"rnic-agent", "--driver", driver_, "--device", "siw0", "--address", setup.iut.ipv4,
                  "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
     return setup;
   }
@@ -169,7 +171,8 @@ class GuestNetwork final : public TestNetwork {
   std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
-  std::string ia_;  ///< of the DAT provider under test; empty: siw itself is the IUT
+  std::string driver_ = "verbs";  ///< of the agent
+  std::string ia_;                ///< of the DAT provider under test; empty: siw itself is the IUT
   lab::GuestKernelLog kernel_log_{*guest_};
   bool coming_up_ = false;
 };

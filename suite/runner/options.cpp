@@ -49,15 +49,17 @@ constexpr const char* run_examples =
 void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
-                 "dat:IA (a DAT provider by its name in dat.conf), dat:reference (our own), "
+                 "kverbs:DEVICE and kverbs:siw-vm (through the kernel's own verbs), dat:IA (a DAT "
+                 "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
                  "API), or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
-  app.add_option("--host", o.host,
-                 "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
-                 "before its command");
+  app.add_option(
+      "--host", o.host,
+      "where the agent of verbs:, kverbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
+      "before its command");
   app.add_option("--address", o.addresses,
                  "the IUT's address (once per family), if it is not in the suite's own network")
       ->allow_extra_args(false);
@@ -190,7 +192,8 @@ void apply(const iut::Pixit& pixit, Options& o) {
   if (o.capture_interface.empty()) o.capture_interface = pixit.capture_interface;
   if (!pixit.agent.empty()) {
     o.choice.agent = pixit.agent;
-  } else if (!pixit.configure_script.empty() && o.choice.kind == IutChoice::Kind::verbs) {
+  } else if (!pixit.configure_script.empty() && (o.choice.kind == IutChoice::Kind::verbs ||
+                                                 o.choice.kind == IutChoice::Kind::kverbs)) {
     o.choice.agent.insert(o.choice.agent.end(), {"--configure-script", pixit.configure_script});
   }
 }
@@ -340,8 +343,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
     // A run of its own judges the wire of soft-iWARP.
-    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty() &&
-        !options_.rfc)
+    if (options_.choice.kind == IutChoice::Kind::dat && options_.choice.lab_guest &&
+        options_.select.empty() && options_.rules.empty() && !options_.rfc)
       options_.select = {"dat.*"};
     if (const auto fault = check_run(options_)) return wrong(*fault);
     return options_;

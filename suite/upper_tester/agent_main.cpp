@@ -28,8 +28,10 @@ Drives the API of an RNIC for the conformance suite: reads commands as lines of 
 input, writes replies and events as lines of JSON to standard output, and ends, releasing all it
 made, when its input ends. The words are described in docs/porting.md.
 
-  --driver DRIVER           which API to drive: verbs, dat (through libdat2), or reference
-  --device NAME             the device, as `ibv_devices` shows it (default: the only iWARP device)
+  --driver DRIVER           which API to drive: verbs, kverbs (the kernel's own verbs, through the
+                            module rnic_kagent), dat (through libdat2), or reference
+  --device NAME             (verbs, kverbs) the device, as `rdma link` shows it (default: the only
+                            iWARP device)
   --ia NAME                 (dat) the provider's name in dat.conf, see DAT_OVERRIDE
   --address ADDRESS         the device's own address, for listening and connecting; may be given once
                             per family (default: any address; of the reference driver: loopback;
@@ -54,6 +56,7 @@ Examples:
   rnic-agent --driver verbs --device siw0 --address 10.77.0.2
   DAT_OVERRIDE=./dat.conf rnic-agent --driver dat --ia rnic0
   ssh root@dut rnic-agent --driver verbs --device cxgb4_0 --configure-script /root/configure
+  ssh root@dut rnic-agent --driver kverbs --device cxgb4_0 --address 192.0.2.7
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
 )";
 
@@ -101,13 +104,14 @@ std::string fault_of_addresses(const Options& options) {
 /// What is wrong with options that are well formed, in one line; empty if nothing is.
 std::string fault_of(const Options& options) {
   const std::string& name = options.driver_name;
-  if (name != "verbs" && name != "dat" && name != "reference")
-    return "--driver: there is no driver '" + name + "'; give verbs, dat or reference";
+  const bool drives_device = name == "verbs" || name == "kverbs";
+  if (!drives_device && name != "dat" && name != "reference")
+    return "--driver: there is no driver '" + name + "'; give verbs, kverbs, dat or reference";
   if (options.ia != (name == "dat"))
     return options.ia ? "--ia goes with --driver dat" : "--driver dat needs --ia: which provider?";
-  if (name != "verbs" && options.device) return "--device goes with --driver verbs";
+  if (!drives_device && options.device) return "--device goes with --driver verbs or kverbs";
   if (name == "reference" && !options.driver.claims.empty())
-    return "--claim goes with --driver verbs or dat";
+    return "--claim goes with --driver verbs, kverbs or dat";
   for (const std::string& word : options.driver.claims)
     if (!is_capability(word))
       return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
@@ -206,7 +210,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     return complain(wrong_usage,
                     std::string("unexpected argument ") + argv[optind] + "; see rnic-agent --help");
   if (options.driver_name.empty())
-    return complain(wrong_usage, "say which --driver: verbs, dat or reference");
+    return complain(wrong_usage, "say which --driver: verbs, kverbs, dat or reference");
   const std::string fault = fault_of(options);
   return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
@@ -227,6 +231,7 @@ Handover make_private() {
 Started start(const Options& options, [[maybe_unused]] Sink sink) {
 #ifdef RNIC_AGENT_VERBS
   if (options.driver_name == "verbs") return start_verbs(options.driver, std::move(sink));
+  if (options.driver_name == "kverbs") return start_kverbs(options.driver, std::move(sink));
 #endif
 #ifdef RNIC_AGENT_DAT
   if (options.driver_name == "dat") return start_dat(options.driver, std::move(sink));

@@ -34,6 +34,7 @@ struct Started {
 
 #ifdef RNIC_AGENT_VERBS
 [[nodiscard]] Started start_verbs(const DriverOptions& options, Sink sink);
+[[nodiscard]] Started start_kverbs(const DriverOptions& options, Sink sink);
 #endif
 #ifdef RNIC_AGENT_DAT
 [[nodiscard]] Started start_dat(const DriverOptions& options, Sink sink);

@@ -94,6 +94,8 @@ rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
+rnic_install_shipped(suite/upper_tester/kernel/build.sh)
+rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
 foreach(script make_root.sh start oops/oops.c oops/Kbuild)
   rnic_install_shipped(suite/lab/dut/${script})
 endforeach()

@@ -133,11 +133,11 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(
       fault_of("") ==
       ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-      "`findings` and `isolated`, maybe `private: true`, and nothing else");
+      "`findings`, `isolated` and `includes`, maybe `private: true`, and nothing else");
   BOOST_TEST(
       fault_of("entries: {}\n") ==
       ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-      "`findings` and `isolated`, maybe `private: true`, and nothing else");
+      "`findings`, `isolated` and `includes`, maybe `private: true`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");

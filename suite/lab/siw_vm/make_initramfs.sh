@@ -5,11 +5,12 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: make_initramfs.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] KERNEL_FOLDER CACHE
+usage: make_initramfs.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--module FILE]... [--root FOLDER]
+                         KERNEL_FOLDER CACHE
 
 KERNEL_FOLDER is what fetch_kernel.sh printed and build_siw.sh has worked on. PROGRAM is what init starts as process 1
-(rnic-guestd). Each further program goes to /bin with the libraries it is linked with, each --file to its own path. What is
-in the --root folder is laid over all that; init then starts its /etc/rnic/start.
+(rnic-guestd). Each further program goes to /bin with the libraries it is linked with, each --file to its own path. init loads
+each --module. What is in the --root folder is laid over all that; init then starts its /etc/rnic/start.
 Prints the path of the archive in CACHE, named by the hash of all that is in it; what exists is used again.
 
 example: make_initramfs.sh --daemon build/dev/suite/lab/rnic-guestd --program build/dev/suite/upper_tester/rnic-agent \
@@ -19,12 +20,13 @@ USAGE
 }
 
 fail() { echo "make_initramfs.sh: $*" >&2; exit 1; }
-daemon= programs=() plain_files=() root= positional=()
+daemon= programs=() plain_files=() more_modules=() root= positional=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --daemon) daemon=${2:?--daemon needs a program}; shift ;;
     --program) programs+=("${2:?--program needs a program}"); shift ;;
     --file) plain_files+=("${2:?--file needs a path}"); shift ;;
+    --module) more_modules+=("${2:?--module needs a file}"); shift ;;
     --root) root=${2:?--root needs a folder}; shift ;;
     --help | -h) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
@@ -69,6 +71,7 @@ list() {
   printf 'lib/siw/plain/siw.ko\t%s\nlib/siw/tunable/siw.ko\t%s\n' "$kernel/siw-plain.ko" "$kernel/siw-tunable.ko"
   printf 'lib/siw/load_order\t%s\n' "$kernel/load_order"
   for module in "$kernel"/modules/*.ko; do printf 'lib/siw/modules/%s\t%s\n' "${module##*/}" "$module"; done
+  for module in "${more_modules[@]}"; do printf 'lib/siw/more/%s\t%s\n' "${module##*/}" "$module"; done
   for program in "${own[@]}" "${programs[@]}"; do printf 'bin/%s\t%s\n' "${program##*/}" "$program"; done
   for file in "${needed[@]}" "${libraries[@]}" "${plain_files[@]}"; do printf '%s\t%s\n' "${file#/}" "$file"; done
   [ -z "$root" ] || find "$root" -type f -printf '%P\t%p\n'

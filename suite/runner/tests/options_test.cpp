@@ -67,6 +67,15 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(verbs.choice.agent ==
                  (ssh_to("root@dut", {"rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"})),
              boost::test_tools::per_element());
+  const Options in_kernel = good({"--iut", "kverbs:siw-vm"});
+  BOOST_TEST(in_kernel.choice.name() == "kverbs-siw-vm");
+  BOOST_TEST(in_kernel.choice.in_guest());
+  BOOST_TEST(in_kernel.select.empty());
+  const Options kernel_device = good({"--iut", "kverbs:cxgb4_0", "--address", "192.0.2.7"});
+  BOOST_TEST(kernel_device.choice.agent ==
+                 (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(!kernel_device.choice.in_lab());
   const Options guest = good({"--iut", "dat:siw-vm"});
   BOOST_TEST(guest.choice.name() == "dat-siw-vm");
   BOOST_TEST(guest.choice.in_guest());

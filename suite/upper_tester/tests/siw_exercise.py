@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""The verbs driver on the kernel's soft-iWARP in the guest, against the reference driver on this side of the wire.
+"""The verbs drivers on the kernel's soft-iWARP in the guest, against the reference driver on this side of the wire.
 
-    rnic-lab siw-vm --variant tunable --program .../rnic-agent -- siw_exercise.py .../rnic-agent [TEST...]
+    rnic-lab siw-vm --variant tunable --program .../rnic-agent -- siw_exercise.py .../rnic-agent verbs [TEST...]
+    rnic-lab siw-vm --variant tunable --kernel-agent --program .../rnic-agent -- siw_exercise.py .../rnic-agent kverbs
 """
 import os
 import sys
@@ -11,8 +12,10 @@ import unittest
 
 import talk
 
-AGENT = sys.argv.pop(1)
+AGENT, DRIVER = sys.argv.pop(1), sys.argv.pop(1)
 GUEST = [os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"], "/bin/rnic-agent"]
+# A fault of siw's user library, which the kernel's own consumers do not use.
+fails_for_user_verbs = unittest.expectedFailure if DRIVER == "verbs" else lambda test: test
 SIW, TESTER = ("10.77.0.2", "fd77::2"), ("10.77.0.1", "fd77::1")
 
 
@@ -27,7 +30,7 @@ class Siw(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.siw = cls.start(*GUEST, "--driver", "verbs", "--device", "siw0", "--configure-script",
+        cls.siw = cls.start(*GUEST, "--driver", DRIVER, "--device", "siw0", "--configure-script",
                             "/bin/siw-configure", "--address", SIW[0], "--address", SIW[1])
         cls.peer = cls.start(AGENT, "--driver", "reference", "--address", TESTER[0], "--address", TESTER[1])
 
@@ -43,7 +46,7 @@ class Siw(unittest.TestCase):
 
     def test_hello(self):
         print(self.siw.hello)
-        self.assertEqual(self.siw.hello["driver"], "verbs")
+        self.assertEqual(self.siw.hello["driver"], DRIVER)
         self.assertIn("siw0", self.siw.hello["implementation"])
 
     def test_data_moves_with_siw_as_responder(self):
@@ -52,9 +55,9 @@ class Siw(unittest.TestCase):
     def test_data_moves_with_siw_as_initiator(self):
         talk.exercise(self.peer, self.siw, TESTER[0], invalidate=False)
 
-    @unittest.expectedFailure
+    @fails_for_user_verbs
     def test_send_with_invalidate_from_siw(self):
-        """siw's user library fills in the STag from a member that verbs do not use: 0 goes over the wire."""
+        """libsiw fills in the STag from a member that verbs do not use: 0 goes over the wire."""
         talk.exercise(self.peer, self.siw, TESTER[0])
 
     def test_data_moves_over_ipv6(self):
@@ -122,9 +125,10 @@ class Siw(unittest.TestCase):
         self.siw.ask("connect", endpoint=1, address="10.77.0.99", port=9)
         self.assertEqual(self.siw.wait("connect_failed", endpoint=1)["reason"], "unreachable")
 
+    @unittest.skipIf(DRIVER == "kverbs", "it needs the device's address")
     def test_any_address(self):
         self.assertEqual(self.siw.end(), 0)
-        type(self).siw = self.start(*GUEST, "--driver", "verbs", "--configure-script", "/bin/siw-configure")
+        type(self).siw = self.start(*GUEST, "--driver", DRIVER, "--configure-script", "/bin/siw-configure")
         talk.exercise(self.siw, self.peer, SIW[0])
         talk.exercise(self.siw, self.peer, SIW[1], "ipv6")
 

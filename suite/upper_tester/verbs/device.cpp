@@ -17,8 +17,6 @@ constexpr const char* how_to_get_one =
     "check with "
     "ibv_devices";
 
-constexpr std::uint32_t soft_iwarp = 0x626d74;  ///< vendor
-
 /// Devices whose user library cannot do all that the kernel reports for kernel users.
 struct KnownLimit {
   std::uint32_t vendor;
@@ -98,23 +96,28 @@ std::string hexadecimal(std::uint32_t number) {
   return text;
 }
 
-/// The module's own version or, where it has none, the checksum of its source.
-std::string driver_version(const Device& device) {
-  std::string module = "/sys/class/infiniband/" + device.name + "/device/driver/module";
-  if (const KnownLimit* known = known_limit(device.attributes.vendor_id))
+}  // namespace
+
+std::string device_text(const std::string& name, std::uint32_t vendor, std::uint32_t part,
+                        std::uint32_t revision) {
+  return name + " (vendor " + hexadecimal(vendor) + ", part " + hexadecimal(part) + ", revision " +
+         hexadecimal(revision) + ")";
+}
+
+std::string driver_version(const std::string& device, std::uint32_t vendor) {
+  std::string module = "/sys/class/infiniband/" + device + "/device/driver/module";
+  if (const KnownLimit* known = known_limit(vendor))
     module = std::string("/sys/module/") + known->module;
   std::string version = first_line(module + "/version");
   if (version.empty()) version = first_line(module + "/srcversion");
   return version;
 }
 
-bool has_family(const std::vector<std::string>& addresses, bool ipv6) {
-  return std::any_of(addresses.begin(), addresses.end(), [ipv6](const std::string& address) {
-    return (address.find(':') != std::string::npos) == ipv6;
+bool has_ipv6(const std::vector<std::string>& addresses) {
+  return std::any_of(addresses.begin(), addresses.end(), [](const std::string& address) {
+    return address.find(':') != std::string::npos;
   });
 }
-
-}  // namespace
 
 Device open_device(const std::string& name, std::string& error) {
   Device device;
@@ -160,7 +163,7 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
   if (attributes.max_srq > 0 && flag(IBV_DEVICE_SRQ_RESIZE))
     names.emplace_back(capability::shared_queue_resize);
   if (attributes.atomic_cap != IBV_ATOMIC_NONE) names.emplace_back(capability::atomics);
-  if (options.addresses.empty() || has_family(options.addresses, true))
+  if (options.addresses.empty() || has_ipv6(options.addresses))
     names.emplace_back(capability::ipv6);
   for (const KnownLimit& known : known_limits)
     if (known.vendor == attributes.vendor_id)
@@ -175,10 +178,9 @@ iut::Hello describe(const Device& device, const DriverOptions& options) {
   const ibv_device_attr& attributes = device.attributes;
   iut::Hello hello;
   hello.driver = "verbs";
-  hello.implementation = device.name + " (vendor " + hexadecimal(attributes.vendor_id) + ", part " +
-                         hexadecimal(attributes.vendor_part_id) + ", revision " +
-                         hexadecimal(attributes.hw_ver) + ")";
-  hello.driver_version = driver_version(device);
+  hello.implementation =
+      device_text(device.name, attributes.vendor_id, attributes.vendor_part_id, attributes.hw_ver);
+  hello.driver_version = driver_version(device.name, attributes.vendor_id);
   hello.firmware = attributes.fw_ver;
   utsname system{};
   if (::uname(&system) == 0) hello.kernel = std::string(system.release) + " " + system.version;

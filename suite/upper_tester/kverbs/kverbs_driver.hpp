@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Drives an iWARP device through the kernel's own verbs and connection manager, by the module
+// rnic_kagent.
+//
+// A kernel consumer registers memory by a work request, so each protection domain has a queue pair
+// for that (registrar.cpp). Queue pairs are made apart from the connection manager's identifiers,
+// as by the verbs driver: an endpoint takes receives before it is known how it will connect.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/upper_tester/driver.hpp"
+#include "suite/upper_tester/kverbs/kernel_file.hpp"
+#include "suite/upper_tester/start_driver.hpp"
+
+namespace suite::upper_tester::kverbs {
+
+class KverbsDriver final : public Driver {
+ public:
+  /// Null with the reason if the module or the device is not available.
+  [[nodiscard]] static std::unique_ptr<KverbsDriver> open(const DriverOptions& options, Sink sink,
+                                                          std::string& error);
+  ~KverbsDriver() override;
+
+  [[nodiscard]] iut::Hello hello() override;
+  void execute(std::uint64_t number, const iut::Command& command) override;
+  [[nodiscard]] int event_fd() const override { return file_.descriptor(); }
+  void dispatch() override;
+
+ private:
+  using Handle = iut::Handle;
+  using Object = std::uint32_t;  ///< a handle of the module's; 0 is none
+  /// A command's answer, or nothing yet.
+  using Answer = std::optional<iut::Reply>;
+
+  /// A connection of the device with itself; work requests that register memory go through it.
+  struct Registrar {
+    Object completions = 0, listener = 0;
+    Object active_pair = 0, passive_pair = 0;
+    Object active_id = 0, passive_id = 0;
+    int established = 0;  ///< of its two ends
+    bool failed = false;
+    std::uint64_t posted = 0;   ///< the number of its last work request
+    std::optional<int> status;  ///< of that one, when it is done
+  };
+  struct Domain {
+    Object object = 0;
+    Registrar registrar;
+  };
+  struct Region {
+    KernelMemory memory;
+    Object object = 0;  ///< 0 once deregistered; the memory remains
+    Handle domain = 0;
+    std::uint64_t inset = 0;  ///< of the first octet in the memory
+    std::uint64_t length = 0;
+    std::uint32_t local_key = 0;
+    std::uint64_t base = 0;  ///< the first octet's address in work requests, ours and the peer's
+  };
+  struct Posted {
+    std::uint64_t number = 0;
+    iut::WorkId work = 0;
+    std::string operation;
+    bool signaled = true;
+  };
+  enum class Link { idle, resolving, connecting, connected, closing, disconnected };
+  struct Endpoint {
+    Handle handle = 0;
+    Object completions = 0, id = 0, queue_pair = 0;
+    bool has_been_connected = false, drainable = true;
+    Link link = Link::idle;
+    int resolve_attempts = 0;
+    std::uint64_t connect_number = 0;  ///< of the Connect that is not answered yet, in `resolving`
+    sockaddr_storage remote{};
+    iut::ConnectParameters parameters;
+    std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
+    bool disconnect_when_done = false;
+  };
+
+  KverbsDriver(const DriverOptions& options, Sink sink);
+  [[nodiscard]] std::string prepare();
+
+  // memory.cpp
+  Answer run(std::uint64_t, const iut::CreateDomain&);
+  Answer run(std::uint64_t, const iut::DestroyDomain&);
+  Answer run(std::uint64_t, const iut::RegisterMemory&);
+  Answer run(std::uint64_t, const iut::DeregisterMemory&);
+  Answer run(std::uint64_t, const iut::ReadMemory&);
+  Answer run(std::uint64_t, const iut::WriteMemory&);
+  Answer run(std::uint64_t, const iut::AllocateWindow&);
+  Answer run(std::uint64_t, const iut::FreeWindow&);
+  Answer allocate(Region& region, const iut::RegisterMemory& command, Object domain);
+
+  // registrar.cpp
+  iut::Reply register_by_work(Domain& domain, Object region, std::uint32_t key,
+                              const iut::Access& access);
+  [[nodiscard]] int connect_registrar(Domain& domain);
+  [[nodiscard]] int start_registrar(Domain& domain);
+  [[nodiscard]] int await(const Registrar& registrar, const std::function<bool()>& done);
+  void destroy_registrar(Registrar& registrar);
+  Domain* domain_of_registrar(Object object);
+  void take(Registrar& registrar, const rnic_kagent_event& event);
+
+  // connections.cpp
+  Answer run(std::uint64_t, const iut::Listen&);
+  Answer run(std::uint64_t, const iut::StopListening&);
+  Answer run(std::uint64_t number, const iut::Connect&);
+  Answer run(std::uint64_t, const iut::Accept&);
+  Answer run(std::uint64_t, const iut::Reject&);
+  Answer run(std::uint64_t, const iut::Disconnect&);
+  Answer run(std::uint64_t, const iut::Cancel&);
+  [[nodiscard]] std::optional<sockaddr_storage> own_address(int family) const;
+  [[nodiscard]] rnic_kagent_connect connection_parameters(const iut::ConnectParameters& wanted,
+                                                          Object id, Object queue_pair) const;
+  [[nodiscard]] static iut::Octets private_data_of(const rnic_kagent_event& event);
+  int resolve(Endpoint& endpoint);
+  void start_connecting(Endpoint& endpoint);
+  void answer_connect(Endpoint& endpoint, iut::Reply reply);
+  void fail_connect(Endpoint& endpoint, const char* reason);
+  int disconnect_now(Endpoint& endpoint);
+  void take_connection_event(const rnic_kagent_event& event);
+  void take_request(Handle listener, const rnic_kagent_event& event);
+  void take(Endpoint& endpoint, const rnic_kagent_event& event);
+  void take_end(Endpoint& endpoint, const rnic_kagent_event& event);
+
+  // endpoints.cpp
+  Answer run(std::uint64_t, const iut::CreateSharedQueue&);
+  Answer run(std::uint64_t, const iut::ResizeSharedQueue&);
+  Answer run(std::uint64_t, const iut::DestroySharedQueue&);
+  Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
+  Answer run(std::uint64_t, const iut::CreateEndpoint&);
+  Answer make_queues(Endpoint& endpoint, const iut::CreateEndpoint& command, Object domain,
+                     Object shared);
+  Answer run(std::uint64_t, const iut::DestroyEndpoint&);
+  Answer run(std::uint64_t, const iut::QueryEndpoint&);
+  Answer run(std::uint64_t, const iut::AbortEndpoint&);
+  Answer run(std::uint64_t, const iut::ResetEndpoint&);
+  [[nodiscard]] int modify(Object queue_pair, std::uint32_t state) const;
+  std::string release(Endpoint& endpoint);
+  void take_asynchronous_event(const rnic_kagent_event& event);
+
+  // work.cpp
+  Answer run(std::uint64_t, const iut::PostReceive&);
+  Answer run(std::uint64_t, const iut::PostWork&);
+  Answer pieces(const std::vector<iut::Piece>& pieces, rnic_kagent_piece* list,
+                std::uint32_t& count) const;
+  Answer fill(const iut::PostWork& command, rnic_kagent_send& request) const;
+  void take_completion(const rnic_kagent_event& event);
+  std::optional<Posted> find_posted(Endpoint& endpoint, std::uint64_t number);
+
+  // kverbs_driver.cpp
+  Answer run(std::uint64_t, const iut::Configure&);
+  Answer run(std::uint64_t, const iut::Reset&);
+  void note_failure(std::string& errors, const char* call, int error) const;
+  void take_events(int wait_ms);
+  void take(const rnic_kagent_event& event);
+  Endpoint* endpoint_of(Object object);
+
+  DriverOptions options_;
+  KernelFile file_;
+  rnic_kagent_open device_{};
+
+  std::map<Handle, Domain> domains_;  ///< 0 is the default one
+  std::map<Handle, Region> regions_;
+  std::map<Handle, Object> shared_queues_;
+  std::map<Handle, Endpoint> endpoints_;
+  std::map<Handle, Object> listeners_;
+  std::map<Handle, Object> requests_;
+  std::map<std::uint64_t, iut::WorkId> receives_;  ///< posted to any receive queue, by number
+  std::uint64_t next_number_ = 1;                  ///< of a work request; never used twice
+  Handle next_request_ = 1;
+};
+
+}  // namespace suite::upper_tester::kverbs

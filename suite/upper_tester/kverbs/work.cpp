@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Work requests and their completions.
+#include <infiniband/verbs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "suite/upper_tester/common_replies.hpp"
+#include "suite/upper_tester/kverbs/kverbs_driver.hpp"
+#include "suite/upper_tester/verbs/names.hpp"
+
+namespace suite::upper_tester::kverbs {
+
+using verbs::failed;
+
+namespace {
+
+/// The module's opcode for an operation; nothing if the kernel's verbs have none.
+std::optional<std::uint32_t> opcode(const std::string& operation) {
+  struct Entry {
+    const char* name;
+    rnic_kagent_opcode opcode;
+  };
+  namespace op = iut::operation;
+  static constexpr std::array entries{
+      Entry{op::send, RNIC_KAGENT_WR_SEND},
+      Entry{op::send_solicited, RNIC_KAGENT_WR_SEND},
+      Entry{op::send_invalidate, RNIC_KAGENT_WR_SEND_WITH_INV},
+      Entry{op::send_solicited_invalidate, RNIC_KAGENT_WR_SEND_WITH_INV},
+      Entry{op::write, RNIC_KAGENT_WR_RDMA_WRITE},
+      Entry{op::read, RNIC_KAGENT_WR_RDMA_READ},
+      Entry{op::read_invalidate, RNIC_KAGENT_WR_RDMA_READ_WITH_INV},
+      Entry{op::fetch_add, RNIC_KAGENT_WR_ATOMIC_FETCH_AND_ADD},
+      Entry{op::compare_swap, RNIC_KAGENT_WR_ATOMIC_CMP_AND_SWP},
+      Entry{op::local_invalidate, RNIC_KAGENT_WR_LOCAL_INV},
+  };
+  for (const Entry& entry : entries)
+    if (operation == entry.name) return entry.opcode;
+  return std::nullopt;
+}
+
+std::uint32_t flags_of(const iut::PostWork& command) {
+  std::uint32_t flags = 0;
+  if (command.signaled) flags |= RNIC_KAGENT_SEND_SIGNALED;
+  if (command.fence) flags |= RNIC_KAGENT_SEND_FENCE;
+  if (command.operation == iut::operation::send_solicited ||
+      command.operation == iut::operation::send_solicited_invalidate)
+    flags |= RNIC_KAGENT_SEND_SOLICITED;
+  return flags;
+}
+
+}  // namespace
+
+KverbsDriver::Answer KverbsDriver::pieces(const std::vector<iut::Piece>& pieces,
+                                          rnic_kagent_piece* list, std::uint32_t& count) const {
+  if (pieces.size() > RNIC_KAGENT_MAX_PIECES)
+    return refused(
+        "a work request has at most " + std::to_string(RNIC_KAGENT_MAX_PIECES) + " pieces here",
+        EINVAL);
+  for (const iut::Piece& piece : pieces) {
+    const auto region = regions_.find(piece.region);
+    if (region == regions_.end()) return no_such("region", piece.region);
+    rnic_kagent_piece& entry = list[count++];
+    entry.address = region->second.base + piece.offset;
+    entry.length = piece.length;
+    entry.lkey = region->second.local_key;
+  }
+  return std::nullopt;
+}
+
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::PostReceive& command) {
+  rnic_kagent_recv request{};
+  if (auto reply = pieces(command.pieces, request.piece, request.pieces)) return reply;
+  request.wr_id = next_number_++;
+  if (command.shared_queue != 0) {
+    const auto queue = shared_queues_.find(command.shared_queue);
+    if (queue == shared_queues_.end()) return no_such("shared queue", command.shared_queue);
+    request.srq = queue->second;
+  } else {
+    const auto endpoint = endpoints_.find(command.endpoint);
+    if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
+    request.qp = endpoint->second.queue_pair;
+  }
+  if (const int error = file_.call(RNIC_KAGENT_POST_RECV, request); error != 0)
+    return failed(request.srq != 0 ? "ib_post_srq_recv" : "ib_post_recv", error);
+  receives_[request.wr_id] = command.work;
+  return iut::Reply{};
+}
+
+/// Fills in everything but the pieces. A reply says why the kernel's verbs cannot do it.
+KverbsDriver::Answer KverbsDriver::fill(const iut::PostWork& command,
+                                        rnic_kagent_send& request) const {
+  const auto code = opcode(command.operation);
+  if (!code) return unsupported("the kernel's verbs have no work request for " + command.operation);
+  if (command.add_or_swap_mask || command.compare_mask)
+    return unsupported("the kernel's verbs have no masks for atomic operations here");
+  request.opcode = *code;
+  request.flags = flags_of(command);
+  request.remote_addr = command.remote_offset;
+  request.rkey = command.remote_stag;
+  request.invalidate_rkey = command.invalidate_stag;
+  // The sink's own STag is what the device invalidates when the Read is done.
+  if (*code == RNIC_KAGENT_WR_RDMA_READ_WITH_INV && request.pieces > 0)
+    request.invalidate_rkey = request.piece[0].lkey;
+  request.compare_add =
+      *code == RNIC_KAGENT_WR_ATOMIC_FETCH_AND_ADD ? command.add_or_swap : command.compare;
+  request.swap = command.add_or_swap;
+  return std::nullopt;
+}
+
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::PostWork& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  rnic_kagent_send request{};
+  if (auto reply = pieces(command.pieces, request.piece, request.pieces)) return reply;
+  request.wr_id = next_number_++;
+  request.qp = found->second.queue_pair;
+  if (auto reply = fill(command, request)) return reply;
+  if (const int error = file_.call(RNIC_KAGENT_POST_SEND, request); error != 0)
+    return failed("ib_post_send " + command.operation, error);
+  found->second.sends.push_back({request.wr_id, command.work, command.operation, command.signaled});
+  return iut::Reply{};
+}
+
+// ---------------------------------------------------------------- completions
+
+/// The posted work that a completion reports. Unsignaled work that was posted before it is done as
+/// well.
+std::optional<KverbsDriver::Posted> KverbsDriver::find_posted(Endpoint& endpoint,
+                                                              std::uint64_t number) {
+  auto& sends = endpoint.sends;
+  const auto found = std::find_if(sends.begin(), sends.end(),
+                                  [number](const Posted& each) { return each.number == number; });
+  if (found == sends.end()) return std::nullopt;
+  Posted posted = *found;
+  sends.erase(found);
+  sends.erase(std::remove_if(
+                  sends.begin(), sends.end(),
+                  [number](const Posted& each) { return !each.signaled && each.number < number; }),
+              sends.end());
+  return posted;
+}
+
+void KverbsDriver::take_completion(const rnic_kagent_event& completion) {
+  Endpoint* endpoint = endpoint_of(completion.handle);
+  if (endpoint == nullptr) return;  // destroyed in the meantime
+  const auto status = static_cast<ibv_wc_status>(completion.status);
+  iut::CompletionEvent event;
+  event.endpoint = endpoint->handle;
+  event.status = verbs::status_name(status);
+  const auto receive = receives_.find(completion.wr_id);
+  if (receive != receives_.end()) {
+    event.work = receive->second;
+    event.operation = iut::operation::receive;
+    receives_.erase(receive);
+  } else if (const auto posted = find_posted(*endpoint, completion.wr_id)) {
+    event.work = posted->work;
+    event.operation = posted->operation;
+  } else {
+    iut::AsynchronousEvent odd;
+    odd.endpoint = endpoint->handle;
+    odd.kind = "other";
+    odd.detail = std::string("a completion (") + ibv_wc_status_str(status) +
+                 ") of work that was completed before";
+    return emit(odd);
+  }
+  if (status == IBV_WC_SUCCESS) {
+    // Verbs define the length for receives, and for sinks that the peer's response fills.
+    const bool has_length =
+        event.operation == iut::operation::receive || completion.code == IBV_WC_RDMA_READ ||
+        completion.code == IBV_WC_FETCH_ADD || completion.code == IBV_WC_COMP_SWAP;
+    if (has_length) event.length = completion.byte_len;
+    if ((completion.flags & RNIC_KAGENT_EVENT_INVALIDATED) != 0)
+      event.invalidated_stag = completion.invalidate_rkey;
+  }
+  emit(event);
+  const bool awaited = endpoint->disconnect_when_done &&
+                       std::none_of(endpoint->sends.begin(), endpoint->sends.end(),
+                                    [](const Posted& each) { return each.signaled; });
+  if (!awaited) return;
+  if (const int error = disconnect_now(*endpoint); error != 0)
+    std::fprintf(stderr, "rnic-agent: %s\n", failed("rdma_disconnect", error).error.c_str());
+}
+
+}  // namespace suite::upper_tester::kverbs

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What becomes of the objects of rnic_kagent when its user, the device or the module goes, in the siw guest.
+
+    rnic-lab siw-vm --kernel-agent --program .../rnic-agent -- kernel_module_exercise.py .../rnic-agent [TEST...]
+
+rnic-lab prints what the guest's kernel complains of.
+"""
+import os
+import subprocess
+import sys
+import unittest
+
+import talk
+
+AGENT = sys.argv.pop(1)
+PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
+SECOND = CHANNEL.removesuffix("0") + "1"
+SIW, TESTER = "10.77.0.2", "10.77.0.1"
+KAGENT = ("--driver", "kverbs", "--device", "siw0", "--address", SIW)
+
+
+def in_guest(command):
+    """Runs it by the guest's shell; what it printed, and its exit status."""
+    done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    return done.stdout, done.returncode
+
+
+def objects():
+    """Of the module, as the kernel's own resource tracking knows them: the kinds of the lines that name it."""
+    kinds = []
+    for kind in ("pd", "cq", "qp", "mr", "cm_id"):
+        shown, _ = in_guest(f"rdma resource show {kind}")
+        kinds += [kind for line in shown.splitlines() if "rnic_kagent" in line]
+    return kinds
+
+
+class Module(unittest.TestCase):
+    def setUp(self):
+        self.siw = self.start(PROGRAM, CHANNEL, "/bin/rnic-agent", *KAGENT)
+        self.peer = self.start(AGENT, "--driver", "reference", "--address", TESTER)
+
+    def start(self, *argv):
+        agent = talk.Agent(argv)
+        self.addCleanup(agent.kill)
+        return agent
+
+    def connect_with_work(self):
+        talk.prepare(self.siw)
+        talk.prepare(self.peer, receives=30)
+        talk.connect(self.siw, self.peer, SIW)
+        for work in range(20):
+            self.siw.ask("post_receive", endpoint=1, work=100 + work, pieces=[{"region": 1, "offset": 0, "length": 64}])
+            self.siw.ask("post_work", endpoint=1, work=work, operation="send",
+                         pieces=[{"region": 1, "offset": 0, "length": 16}])
+
+    def check_nothing_is_left(self):
+        self.assertEqual(objects(), [])
+        _, status = in_guest("rmmod rnic_kagent && insmod /lib/siw/more/rnic_kagent*.ko")
+        self.assertEqual(status, 0, "the module is still in use")
+
+    def test_the_kernel_knows_its_objects(self):
+        self.connect_with_work()
+        kinds = objects()
+        for kind in ("pd", "cq", "qp", "mr", "cm_id"):
+            self.assertIn(kind, kinds)
+        self.assertEqual(self.siw.end(), 0)
+        self.check_nothing_is_left()
+
+    def test_reset_leaves_only_the_way_to_register(self):
+        self.connect_with_work()
+        self.siw.ask("reset")
+        self.assertEqual(sorted(objects()), ["cm_id", "cm_id", "cq", "pd", "qp", "qp"])
+
+    def test_a_killed_process_leaves_nothing(self):
+        self.connect_with_work()
+        in_guest("killall -9 rnic-agent")
+        self.siw.process.wait(60)
+        self.check_nothing_is_left()
+
+    def test_the_module_stays_while_it_is_open(self):
+        self.connect_with_work()
+        said, status = in_guest("rmmod rnic_kagent")
+        self.assertNotEqual(status, 0, said)
+        talk.send(self.siw, self.peer, 1000)
+
+    def test_the_device_goes_under_load(self):
+        self.connect_with_work()
+        said, status = in_guest("rdma link del siw0")
+        self.assertEqual(status, 0, said)
+        self.siw.wait("asynchronous", kind="device_fatal")
+        self.assertEqual(objects(), [])
+        self.assertEqual(self.siw.wait("reply", command=self.siw.post("register_memory", region=7, length=64))["outcome"],
+                         "failed")
+        self.siw.ask("reset")
+        self.assertEqual(self.siw.end(), 0)
+        said, status = in_guest("rdma link add siw0 type siw netdev eth0")
+        self.assertEqual(status, 0, said)
+        self.check_nothing_is_left()
+        self.siw = self.start(PROGRAM, CHANNEL, "/bin/rnic-agent", *KAGENT)
+        self.peer.ask("reset")
+        talk.exercise(self.siw, self.peer, SIW)
+
+
+if __name__ == "__main__":
+    unittest.main()
