@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-KINDS = {"mss": "FPDUs of an MSS each", "sends": "Sends of 64 octets each"}
+KINDS = {"mss": "FPDUs of an MSS each", "sends": "Sends of 64 octets each", "packed": "Sends of 64 octets each, 16 in a segment"}
 
 
 def seconds(words):

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Measures tshark with the plugin against tshark with its own dissectors, on one core.
+"""Measures tshark with the plugin against tshark with its own dissectors, on one core: time, and memory.
 
-Both read the file and count expert items, and so decode every frame. Runs are interleaved; what is printed are medians of processor time.
+Both read the file and count expert items, and so decode every frame. Runs are interleaved; what is printed are medians of processor time
+and of the largest resident set.
 Each kind of traffic goes to a port that Wireshark gives to another dissector, which collects octets for ever, and to one where it finds
 iWARP itself.
 """
 import argparse
 import os
 import pathlib
+import re
 import statistics
+import subprocess
 import sys
 import tempfile
 
@@ -21,36 +24,55 @@ import plugin  # noqa: E402  tshark as a plain user has it
 PORTS = {5445: "another dissector's", 20001: "iWARP for Wireshark, too"}
 
 
+def run(words):
+    """Processor time in seconds, and the largest resident set in octets."""
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{words[0]} ended with {process.returncode}")
+    return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
+
+
 def measure(arguments, kind, port, folder):
     file = folder / f"{kind}.pcap"
     bench_lint.seconds([arguments.traffic, "make", kind, str(file), "--size", str(arguments.size), "--port", str(port)])
+    counted = subprocess.run([arguments.traffic, "count", str(file)], capture_output=True, text=True, check=True).stdout
+    fpdus = int(re.search(r"(\d+) FPDUs", counted)[1])
     file.chmod(0o644)
     words = [arguments.tshark, "-r", str(file), "-q", "-z", "expert"]
     environment = ["env", f"HOME={plugin.SCRATCH / 'home'}", "LC_ALL=C.UTF-8"]
-    with_plugin = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin.SCRATCH / 'plugins'}", *words]
-    without = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin.SCRATCH / 'none'}", *words]
-    user = plugin.plain_user()
-    medians = bench_lint.measure({"own dissectors": [*user, *without], "the plugin": [*user, *with_plugin]}, arguments.rounds)
+    folders = {"own dissectors": "none", "the plugin": "plugins"}
+    programs = {name: [*plugin.plain_user(), *environment, f"WIRESHARK_PLUGIN_DIR={plugin.SCRATCH / of}", *words] for name, of in folders.items()}
+    results = {name: [] for name in programs}
+    for _ in range(arguments.rounds):
+        for name, program in programs.items():
+            results[name].append(run(program))
     file.unlink()
-    print(f"{bench_lint.KINDS[kind]}, port {port} ({PORTS[port]}): {arguments.size} MiB")
-    for name, median in medians.items():
-        print(f"  {name:<22} {median:8.3f} s")
-    ratio = medians["the plugin"] / medians["own dissectors"]
-    print(f"  the plugin takes {ratio:.2f} times as long", flush=True)
-    return ratio
+    print(f"{bench_lint.KINDS[kind]}, port {port} ({PORTS[port]}): {arguments.size} MiB, {fpdus} FPDUs")
+    times, memory = ({name: statistics.median(figures) for name, figures in zip(results, column)} for column in
+                     ([[each[i] for each in rounds] for rounds in results.values()] for i in (0, 1)))
+    for name in programs:
+        print(f"  {name:<16} {times[name]:8.3f} s {memory[name] / 2**20:8.0f} MiB")
+    ratio = times["the plugin"] / times["own dissectors"]
+    more = (memory["the plugin"] - memory["own dissectors"]) / fpdus
+    print(f"  the plugin takes {ratio:.2f} times as long, and {more:+.0f} octets for each FPDU", flush=True)
+    return ratio, more
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
                                      epilog="example: bench_plugin.py build/release/dissectors/bench/rnic-lint-traffic "
                                             "build/release/dissectors/wireshark/plugins/4.0/epan/rnic_iwarp.so; "
-                                            "exit: 0 within --most, 1 slower")
+                                            "exit: 0 within --most and --most-memory, 1 not")
     parser.add_argument("traffic", help="rnic-lint-traffic")
     parser.add_argument("module", help="rnic_iwarp.so")
     parser.add_argument("--tshark", default="tshark")
     parser.add_argument("--size", type=int, default=64, help="MiB of each file (default 64)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each on each file (default 5)")
     parser.add_argument("--most", type=float, default=1.3, help="how many times as long the plugin may take (default 1.3)")
+    parser.add_argument("--most-memory", type=float, default=128,
+                        help="octets for each FPDU that it may need more than Wireshark's own dissectors (default 128)")
     arguments = parser.parse_args()
     arguments.root = ""
     plugin.PROGRAMS = arguments
@@ -61,9 +83,9 @@ def main():
         (plugin.SCRATCH / "none").mkdir()
         if "rnic_iwarp" not in plugin.tshark("-G", "plugins"):
             raise SystemExit(f"{arguments.module}: tshark does not load it; name it as it is built, in VERSION/epan")
-        ratios = [measure(arguments, kind, port, plugin.SCRATCH) for kind in bench_lint.KINDS
-                  for port in PORTS]
-    sys.exit(1 if max(ratios) > arguments.most else 0)
+        figures = [measure(arguments, kind, port, plugin.SCRATCH) for kind in bench_lint.KINDS for port in PORTS]
+    slow, large = max(ratio for ratio, _ in figures) > arguments.most, max(more for _, more in figures) > arguments.most_memory
+    sys.exit(1 if slow or large else 0)
 
 
 if __name__ == "__main__":

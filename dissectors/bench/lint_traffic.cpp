@@ -57,8 +57,10 @@ class Writer {
     buffer_ = dissectors::capture::pcap_header(dissectors::capture::LinkType::ethernet);
   }
 
-  [[nodiscard]] Connection open() {
+  [[nodiscard]] Connection open(bool iwarp = true) {
     Connection connection{.number = connections_++};
+    // Without iWARP its beginning was not captured, so that the judge has to look at all of it.
+    if (!iwarp) return connection;
     frame(connection, 0, syn, {}, true);
     frame(connection, 1, syn | ack, {}, true);
     for (const char* key : {"MPA ID Req Frame", "MPA ID Rep Frame"}) {
@@ -161,14 +163,40 @@ Octets small_send(std::uint32_t n) {
   return sealed(std::move(ulpdu));
 }
 
+// The n-th segment of Sends that TCP has packed together, as many as fit.
+Octets packed_sends(std::uint32_t n) {
+  Octets segment;
+  for (std::uint32_t i = 0;; ++i) {
+    const Octets fpdu = small_send(n + i);
+    if (segment.size() + fpdu.size() > mss) return segment;
+    segment.insert(segment.end(), fpdu.begin(), fpdu.end());
+  }
+}
+
+constexpr std::uint32_t sends_of_a_segment = 16;
+
+// The n-th segment of a protocol whose octets look like anything.
+Octets other_octets(std::uint32_t n) {
+  Octets segment(mss);
+  std::uint64_t state = n + 1;
+  for (std::byte& octet : segment) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    octet = static_cast<std::byte>(state >> 56);
+  }
+  return segment;
+}
+
 // tshark's time grows with the square of a connection's length, so there are many connections.
 constexpr std::uint32_t fpdus_of_a_connection = 32 * segments_of_a_write;
 
 bool generate(const std::string& kind, std::uint64_t size, Writer writer) {
   while (writer.written() < size) {
-    Connection connection = writer.open();
+    Connection connection = writer.open(kind != "other");
     for (std::uint32_t n = 0; n < fpdus_of_a_connection; ++n)
-      writer.data(connection, kind == "mss" ? full_segment(n) : small_send(n));
+      writer.data(connection, kind == "mss"      ? full_segment(n)
+                              : kind == "packed" ? packed_sends(n * sends_of_a_segment)
+                              : kind == "other"  ? other_octets(n)
+                                                 : small_send(n));
   }
   return writer.finish();
 }
@@ -188,13 +216,13 @@ struct Counted {
   std::uint64_t frames = 0, fpdus = 0, wrong = 0;
 };
 
-// A frame whose ULPDU_Length fills its segment is an FPDU; that of a startup frame does not.
-std::span<const std::byte> fpdu_in(std::span<const std::byte> frame) {
-  if (frame.size() < headers + 8) return {};
-  const auto payload = frame.subspan(headers);
+// The FPDU at the front of what is left of a segment; that of a startup frame is longer than it.
+std::span<const std::byte> next_fpdu(std::span<const std::byte> rest) {
+  if (rest.size() < 8) return {};
   const std::size_t length =
-      std::to_integer<std::size_t>(payload[0]) << 8 | std::to_integer<std::size_t>(payload[1]);
-  return (2 + length + 3) / 4 * 4 + 4 == payload.size() ? payload : std::span<const std::byte>();
+      std::to_integer<std::size_t>(rest[0]) << 8 | std::to_integer<std::size_t>(rest[1]);
+  const std::size_t size = (2 + length + 3) / 4 * 4 + 4;
+  return size <= rest.size() ? rest.first(size) : std::span<const std::byte>();
 }
 
 Counted count(std::span<const std::byte> file) {
@@ -206,10 +234,13 @@ Counted count(std::span<const std::byte> file) {
     at += pcap_record_header;
     if (length > file.size() - at) break;
     ++counted.frames;
-    if (const auto fpdu = fpdu_in(file.subspan(at, length)); !fpdu.empty()) {
+    auto rest = file.subspan(at, length);
+    rest = rest.subspan(std::min(headers, rest.size()));
+    for (auto fpdu = next_fpdu(rest); !fpdu.empty(); fpdu = next_fpdu(rest)) {
       const auto crc = rnic::wire::crc32c_trailer(fpdu.first(fpdu.size() - 4));
       ++counted.fpdus;
       if (!std::ranges::equal(crc, fpdu.last(4))) ++counted.wrong;
+      rest = rest.subspan(fpdu.size());
     }
     at += length;
   }
@@ -248,10 +279,11 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   auto* make = app.add_subcommand("make", "write a capture");
   make->add_option("KIND", kind,
-                   "mss: FPDUs of an MSS each; sends: Sends of 64 octets each; open: as mss, "
-                   "spread over connections that all stay open")
+                   "mss: FPDUs of an MSS each; sends: Sends of 64 octets each, one in a segment; "
+                   "packed: 16 in a segment; open: as mss, spread over connections that all stay "
+                   "open; other: as mss, without startup and with octets that are no FPDUs")
       ->required()
-      ->check(CLI::IsMember({"mss", "sends", "open"}));
+      ->check(CLI::IsMember({"mss", "sends", "packed", "open", "other"}));
   make->add_option("FILE", path, "/dev/stdout for a pipe")->required();
   make->add_option("--connections", connections, "for `open`")
       ->check(CLI::Range(1U, 10'000'000U))

@@ -32,11 +32,12 @@ class Line {
   std::size_t count_ = 0;
 };
 
-std::string described(const Canvas& canvas, const Events& events) {
+std::string described(const Canvas& canvas, const FrameFacts& facts) {
+  const Events& events = *facts.events;
   Line line;
   for (const MpaFrameFact& fact : events.mpa_frames)
     line.add(summary_of(octets_of(canvas, fact.octets), fact));
-  for (const FpduFact& fact : events.fpdus)
+  for (const FpduFact& fact : facts.fpdus)
     line.add(analyzer::describe_ulpdu(octets_of(canvas, fact.ulpdu), fact.ulpdu_length));
   std::string text = line.text();
   Line broken;
@@ -47,16 +48,17 @@ std::string described(const Canvas& canvas, const Events& events) {
 
 }  // namespace
 
-void show_columns(const Canvas& canvas, const Events& events) {
+void show_columns(const Canvas& canvas, const FrameFacts& facts) {
+  const Events& events = *facts.events;
   column_info* columns = canvas.packet->cinfo;
   if (columns == nullptr || !col_get_writable(columns, COL_INFO)) return;
-  if (events.mpa_frames.empty() && events.fpdus.empty()) {
+  if (events.mpa_frames.empty() && facts.fpdus.empty()) {
     for (const Finding& finding : events.findings)
       col_append_fstr(columns, COL_INFO, " [breaks %s]", std::string(finding.rule).c_str());
     return;
   }
   col_set_str(columns, COL_PROTOCOL, "iWARP");
-  col_add_str(columns, COL_INFO, described(canvas, events).c_str());
+  col_add_str(columns, COL_INFO, described(canvas, facts).c_str());
 }
 
 }  // namespace dissectors::wireshark

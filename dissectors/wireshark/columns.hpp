@@ -7,6 +7,6 @@
 namespace dissectors::wireshark {
 
 /// Protocol and info, if there is anything to show.
-void show_columns(const Canvas& canvas, const Events& events);
+void show_columns(const Canvas& canvas, const FrameFacts& facts);
 
 }  // namespace dissectors::wireshark

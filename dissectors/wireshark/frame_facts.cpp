@@ -45,30 +45,32 @@ void FactStore::belongs(const capture::Flow& flow) {
 
 void FactStore::settle() {
   frame_ = {};
-  FrameFacts facts = std::exchange(latest_, {});
+  const FrameFacts facts = std::exchange(latest_, {});
+  const auto events = std::move(latest_events_);
   if (facts.connection != nullptr) {
-    FrameFacts& kept = facts_of(number_);
-    kept.connection = facts.connection;
-    kept.direction = facts.direction;
+    Kept& here = kept(number_);
+    here.connection = facts.connection;
+    here.direction = facts.direction;
   }
-  if (!facts.events) return;
-  if (!facts_of(number_).events && concern_only(number_, *facts.events)) {
-    facts_of(number_).events = std::move(facts.events);
-    for (const MessageFact& fact : facts_of(number_).events->messages) point_to_whole(fact);
-  } else {
-    distribute(*facts.events);
-  }
+  for (const FpduFact& fact : facts.fpdus) settle_fpdu(fact);
+  if (!events) return;
+  if (!kept(number_).events && concern_only(number_, *events))
+    kept(number_).events = std::make_unique<Events>(std::move(*events));
+  else
+    distribute(*events);
+}
+
+void FactStore::settle_fpdu(const FpduFact& fact) {
+  const std::uint32_t frame = frame_of(fact.place);
+  if (fact.request_frame != 0) responses_.emplace(fact.request_frame, frame);
+  if (fact.blamed_frame != 0) blamed_by_.emplace(fact.blamed_frame, frame);
+  kept(frame).fpdus.add(fact, frame);
 }
 
 bool FactStore::concern_only(std::uint32_t number, const Events& events) const {
   const auto is_here = [&](const auto& fact) { return frame_of(fact.place) == number; };
   const auto is_told_here = [&](const auto& fact) { return fact.frame == number; };
   return std::ranges::all_of(events.mpa_frames, is_here) &&
-         std::ranges::all_of(events.fpdus, is_here) &&
-         std::ranges::all_of(events.fpdus,
-                             [](const FpduFact& fact) {
-                               return fact.request_frame == 0 && fact.blamed_frame == 0;
-                             }) &&
          std::ranges::all_of(events.findings, is_told_here) &&
          std::ranges::all_of(events.notes, is_told_here);
 }
@@ -76,33 +78,36 @@ bool FactStore::concern_only(std::uint32_t number, const Events& events) const {
 void FactStore::distribute(Events& events) {
   for (MpaFrameFact& fact : events.mpa_frames)
     events_of(frame_of(fact.place)).mpa_frames.push_back(std::move(fact));
-  for (FpduFact& fact : events.fpdus) {
-    const std::uint32_t frame = frame_of(fact.place);
-    if (fact.request_frame != 0) events_of(fact.request_frame).responses.push_back(frame);
-    if (fact.blamed_frame != 0) events_of(fact.blamed_frame).blamed_by.push_back(frame);
-    events_of(frame).fpdus.push_back(std::move(fact));
-  }
-  for (MessageFact& fact : events.messages) {
-    point_to_whole(fact);
-    events_of(number_).messages.push_back(std::move(fact));
-  }
+  for (MessageFact& fact : events.joined) events_of(number_).joined.push_back(std::move(fact));
   for (Finding& fact : events.findings) events_of(fact.frame).findings.push_back(std::move(fact));
   for (NoteFact& fact : events.notes) events_of(fact.frame).notes.push_back(std::move(fact));
 }
 
-const FrameFacts* FactStore::facts(std::uint32_t number) const {
-  const bool known = number < frames_.size();
-  return known && (frames_[number].connection != nullptr || frames_[number].events)
-             ? &frames_[number]
-             : nullptr;
-}
-
-void FactStore::point_to_whole(const MessageFact& fact) {
-  if (fact.frames.size() < 2) return;
-  for (const std::uint32_t frame : fact.frames)
-    for (FpduFact& part : events_of(frame).fpdus)
-      if (part.message == fact.head.number && part.place.direction == fact.direction)
-        part.joined_in = number_;
+const FrameFacts* FactStore::facts(std::uint32_t number) {
+  if (number >= frames_.size()) return nullptr;
+  const Kept& here = frames_[number];
+  if (here.connection == nullptr && !here.events && here.fpdus.empty()) return nullptr;
+  shown_ = {.connection = here.connection,
+            .direction = here.direction,
+            .fpdus = here.fpdus.unpacked(number),
+            .responses = {},
+            .blamed_by = {},
+            .events = here.events ? here.events.get() : &no_events};
+  const auto linked = [number](const auto& links, std::vector<std::uint32_t>& to) {
+    const auto [begin, end] = links.equal_range(number);
+    for (auto link = begin; link != end; ++link) to.push_back(link->second);
+    std::ranges::sort(to);
+  };
+  linked(responses_, shown_.responses);
+  linked(blamed_by_, shown_.blamed_by);
+  if (here.connection == nullptr) return &shown_;
+  const Conversation& between = *connections_[here.connection->ordinal - 1];
+  for (FpduFact& fact : shown_.fpdus) {
+    const auto& joined = between.joined_in[index_of(fact.place.direction)];
+    if (const auto found = joined.find(fact.message); found != joined.end())
+      fact.joined_in = found->second;
+  }
+  return &shown_;
 }
 
 Conversation& FactStore::conversation(const analyzer::Connection& connection) {
@@ -130,20 +135,21 @@ std::uint32_t FactStore::frame_of(const analyzer::Place& place) const {
   return place.first_frame != 0 ? place.first_frame : number_;
 }
 
-FrameFacts& FactStore::facts_of(std::uint32_t number) {
+FactStore::Kept& FactStore::kept(std::uint32_t number) {
   if (number >= frames_.size()) frames_.resize(std::size_t{number} + 1);
   return frames_[number];
 }
 
 Events& FactStore::events_of(std::uint32_t number) {
-  auto& events = facts_of(number).events;
+  auto& events = kept(number).events;
   if (!events) events = std::make_unique<Events>();
   return *events;
 }
 
 Events& FactStore::current() {
-  if (!latest_.events) latest_.events = std::make_unique<Events>();
-  return *latest_.events;
+  if (!latest_events_) latest_events_ = std::make_unique<Events>();
+  latest_.events = latest_events_.get();
+  return *latest_events_;
 }
 
 KeptOctets FactStore::keep(analyzer::Bytes octets, const analyzer::Place& place) const {
@@ -203,13 +209,13 @@ void FactStore::fpdu(const analyzer::Connection& connection, const analyzer::Fpd
     fact.opcode = seen.segment->rdmap().opcode();
     fact.payload_octets = seen.segment->payload.size();
   }
-  current().fpdus.push_back(std::move(fact));
+  latest_.fpdus.push_back(std::move(fact));
 }
 
 void FactStore::message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) {
   // A message is reported after its FPDU.
-  if (seen.fpdu == nullptr || current().fpdus.empty()) return;
-  FpduFact& fact = current().fpdus.back();
+  if (seen.fpdu == nullptr || latest_.fpdus.empty()) return;
+  FpduFact& fact = latest_.fpdus.back();
   fact.first_segment = seen.first_segment;
   fact.last_segment = seen.last_segment;
   fact.message = seen.message;
@@ -224,38 +230,37 @@ void FactStore::message(const analyzer::Connection& connection, const analyzer::
   if (!seen.first_segment || !seen.last_segment) {
     auto joined = between.assemblies[index_of(direction)].take(seen, frame_of(seen.fpdu->place));
     if (!joined) return;
-    KeptOctets kept;
-    kept.length = static_cast<std::uint32_t>(joined->payload.size());
-    kept.copy = std::move(joined->payload);
-    whole(between, {.head = joined->head,
-                    .direction = direction,
-                    .frames = std::move(joined->frames),
-                    .payload = std::move(kept)});
+    const std::uint32_t exchange = exchange_of(between, joined->head, direction, joined->payload);
+    if (joined->frames.size() > 1)
+      between.joined_in[index_of(direction)][joined->head.number] = number_;
+    KeptOctets octets;
+    octets.length = static_cast<std::uint32_t>(joined->payload.size());
+    octets.copy = std::move(joined->payload);
+    current().joined.push_back({.head = joined->head,
+                                .direction = direction,
+                                .frames = std::move(joined->frames),
+                                .payload = std::move(octets),
+                                .exchange = exchange});
   } else if (concerns_upper_layers(fact.opcode) && !payload.empty() &&
              seen.fpdu->ulpdu.size() == seen.fpdu->ulpdu_length) {
-    whole(between, {.head = head_of(seen),
-                    .direction = direction,
-                    .frames = {},
-                    .payload = keep(payload, seen.fpdu->place)});
+    fact.exchange = exchange_of(between, head_of(seen), direction, payload);
   }
 }
 
-void FactStore::whole(Conversation& between, MessageFact fact) {
-  fact.exchange = ++between.exchanges;
-  auto& requests = between.reads[index_of(fact.direction)];
-  auto& answered = between.reads[index_of(opposite(fact.direction))];
-  if (fact.head.opcode == wire::Opcode::read_request &&
-      fact.payload.length == sizeof(wire::ReadRequestHeader)) {
-    wire::Reader in(fact.payload.in_frame ? frame_.subspan(fact.payload.offset, fact.payload.length)
-                                          : analyzer::Bytes(fact.payload.copy));
-    fact.read = in.read<wire::ReadRequestHeader>();
+/// The number of the exchange that a whole message belongs to.
+std::uint32_t FactStore::exchange_of(Conversation& between, const MessageHead& head,
+                                     analyzer::Direction direction, analyzer::Bytes payload) {
+  const std::uint32_t fresh = ++between.exchanges;
+  auto& requests = between.reads[index_of(direction)];
+  auto& answered = between.reads[index_of(opposite(direction))];
+  if (const auto read = read_request_in(head, payload)) {
     if (requests.size() >= most_reads) requests.clear();
-    requests[{fact.read->sink_stag.value(), fact.read->sink_offset.value()}] = fact.exchange;
-  } else if (fact.head.opcode == wire::Opcode::read_response) {
-    if (const auto request = answered.extract({fact.head.stag, fact.head.tagged_offset}))
-      fact.exchange = request.mapped();
+    requests[{read->sink_stag.value(), read->sink_offset.value()}] = fresh;
+  } else if (head.opcode == wire::Opcode::read_response) {
+    if (const auto request = answered.extract({head.stag, head.tagged_offset}))
+      return request.mapped();
   }
-  current().messages.push_back(std::move(fact));
+  return fresh;
 }
 
 void FactStore::finding(const analyzer::Connection& connection, const analyzer::Finding& found) {

@@ -16,8 +16,9 @@
 #include <vector>
 
 #include "dissectors/analyzer/events.hpp"
+#include "dissectors/wireshark/fpdu_fact.hpp"
 #include "dissectors/wireshark/message_assembly.hpp"
-#include "reference_rnic/wire/rdmap.hpp"
+#include "dissectors/wireshark/packed_fpdus.hpp"
 
 namespace dissectors::wireshark {
 
@@ -37,15 +38,8 @@ struct Conversation {
   std::uint32_t exchanges = 0;
   /// Read Requests of either direction by sink STag and offset, which a Read Response repeats.
   std::array<std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>, 2> reads;
-};
-
-/// Octets from the analyzer: their place in the frame, or a copy if they are in several frames or
-/// between Markers.
-struct KeptOctets {
-  std::uint32_t offset = 0;  ///< in the frame; meaningful if `in_frame`
-  std::uint32_t length = 0;
-  bool in_frame = false;
-  std::vector<std::byte> copy;  ///< `length` octets if not `in_frame`
+  /// Of either direction, by number: the frames that show messages of several FPDUs as a whole.
+  std::array<std::unordered_map<std::uint64_t, std::uint32_t>, 2> joined_in;
 };
 
 struct MpaFrameFact {
@@ -57,34 +51,12 @@ struct MpaFrameFact {
   KeptOctets octets;               ///< from the key on
 };
 
-struct FpduFact {
-  analyzer::Place place;
-  std::uint16_t ulpdu_length = 0;
-  KeptOctets ulpdu;
-  std::vector<std::byte> pad;
-  analyzer::Crc crc = analyzer::Crc::unknown;
-  std::uint32_t crc_value = 0, crc_expected = 0;
-  std::vector<analyzer::MarkerSeen> markers;
-  bool begins_segment = false, ends_segment = false, in_one_segment = false;
-  analyzer::Certainty certainty = analyzer::Certainty::certain;
-  // About its message.
-  bool has_segment = false, tagged = false;
-  bool first_segment = false, last_segment = false;
-  rnic::wire::Opcode opcode{};
-  std::uint64_t message = 0, message_octets = 0, payload_octets = 0;
-  std::uint32_t request_frame = 0;  ///< 0: it answers no request that was seen
-  std::uint64_t response_time = 0;  ///< nanoseconds
-  std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate blames; 0: none
-  std::uint32_t joined_in = 0;      ///< the frame that shows the message as a whole; 0: none
-};
-
-/// A whole message.
+/// A whole message of several FPDUs, or one that is a single FPDU.
 struct MessageFact {
   MessageHead head;
   analyzer::Direction direction = analyzer::Direction::from_first;
   std::vector<std::uint32_t> frames;  ///< one for each of its FPDUs, if they are several
   KeptOctets payload;
-  std::optional<rnic::wire::ReadRequestHeader> read = {};  ///< of a Read Request
   /// A number of its own in the connection; a Read Response has that of its request.
   std::uint32_t exchange = 0;
 };
@@ -104,25 +76,28 @@ struct NoteFact {
   std::uint32_t frame = 0;
 };
 
-/// The effects of one frame.
+/// The effects of a frame that most frames do not have.
 struct Events {
   std::vector<MpaFrameFact> mpa_frames;
-  std::vector<FpduFact> fpdus;
-  std::vector<MessageFact> messages;  ///< complete with this frame
+  std::vector<MessageFact> joined;  ///< messages of several FPDUs, complete with this frame
   std::vector<Finding> findings;
   std::vector<NoteFact> notes;
-  std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
-  std::vector<std::uint32_t> blamed_by;  ///< frames of Terminates that blame a segment in this one
-  [[nodiscard]] bool empty() const {
-    return mpa_frames.empty() && fpdus.empty() && findings.empty() && notes.empty();
-  }
 };
 
+inline const Events no_events;
+
+/// One frame, to be shown.
 struct FrameFacts {
   const ConnectionFacts* connection = nullptr;
   analyzer::Direction direction = analyzer::Direction::from_first;
-  bool opens = false;              ///< the connection; reported when it is taken, not kept
-  std::unique_ptr<Events> events;  ///< nothing: none
+  bool opens = false;  ///< the connection; reported when it is taken, not kept
+  std::vector<FpduFact> fpdus;
+  std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
+  std::vector<std::uint32_t> blamed_by;  ///< frames of Terminates that blame a segment in this one
+  const Events* events = &no_events;
+  [[nodiscard]] bool without_effects() const {
+    return events == &no_events && fpdus.empty() && responses.empty() && blamed_by.empty();
+  }
 };
 
 /// The sink that keeps them.
@@ -138,8 +113,8 @@ class FactStore final : public analyzer::Sink {
   [[nodiscard]] const FrameFacts& latest() const { return latest_; }
   /// Stores the effects of the latest frame with the frames that they are about.
   void settle();
-  /// What is known about a frame so far; nothing if it has no TCP segment.
-  [[nodiscard]] const FrameFacts* facts(std::uint32_t number) const;
+  /// What is known about a frame so far; nothing if it has no TCP segment. Valid until the next call.
+  [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
 
   void opened(const analyzer::Connection& connection) override;
   void mpa_frame(const analyzer::Connection& connection,
@@ -154,17 +129,26 @@ class FactStore final : public analyzer::Sink {
   void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
 
  private:
+  /// One frame, as it is kept.
+  struct Kept {
+    const ConnectionFacts* connection = nullptr;
+    PackedFpdus fpdus;
+    std::unique_ptr<Events> events;
+    analyzer::Direction direction = analyzer::Direction::from_first;
+  };
+
   Conversation& conversation(const analyzer::Connection& connection);
   ConnectionFacts& known(const analyzer::Connection& connection);
-  void whole(Conversation& between, MessageFact fact);
-  void point_to_whole(const MessageFact& fact);
+  std::uint32_t exchange_of(Conversation& between, const MessageHead& head,
+                            analyzer::Direction direction, analyzer::Bytes payload);
   [[nodiscard]] KeptOctets keep(analyzer::Bytes octets, const analyzer::Place& place) const;
   [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
-  FrameFacts& facts_of(std::uint32_t number);
+  Kept& kept(std::uint32_t number);
   Events& events_of(std::uint32_t number);
   /// Whether all of it is about the frame itself.
   [[nodiscard]] bool concern_only(std::uint32_t number, const Events& events) const;
   void distribute(Events& events);
+  void settle_fpdu(const FpduFact& fact);
   Events& current();
 
   struct FlowHash {
@@ -173,8 +157,12 @@ class FactStore final : public analyzer::Sink {
   std::vector<std::unique_ptr<Conversation>> connections_;
   std::size_t base_ = 0;  ///< the index of the analyzer's connection 1
   std::unordered_map<capture::Flow, ConnectionFacts*, FlowHash> by_flow_;  ///< canonical flows
-  std::deque<FrameFacts> frames_;                                          ///< by number
-  FrameFacts latest_;
+  std::deque<Kept> frames_;                                                ///< by number
+  /// Frames that answer requests, or are of Terminates, by the frames of the requests or of what is
+  /// blamed.
+  std::unordered_multimap<std::uint32_t, std::uint32_t> responses_, blamed_by_;
+  FrameFacts latest_, shown_;
+  std::unique_ptr<Events> latest_events_;
   std::uint32_t number_ = 0;
   base::Bytes frame_;
 };

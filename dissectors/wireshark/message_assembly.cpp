@@ -18,9 +18,11 @@ bool concerns_upper_layers(Opcode opcode) {
 }
 
 MessageHead head_of(const analyzer::MessageSeen& seen) {
-  const wire::Segment& segment = *seen.fpdu->segment;
-  MessageHead head{
-      .number = seen.message, .opcode = segment.rdmap().opcode(), .tagged = segment.tagged};
+  return head_of(*seen.fpdu->segment, seen.message);
+}
+
+MessageHead head_of(const wire::Segment& segment, std::uint64_t number) {
+  MessageHead head{.number = number, .opcode = segment.rdmap().opcode(), .tagged = segment.tagged};
   if (segment.tagged) {
     head.stag = segment.tagged_header.stag.value();
     head.tagged_offset = segment.tagged_header.tagged_offset.value();
@@ -29,6 +31,13 @@ MessageHead head_of(const analyzer::MessageSeen& seen) {
     head.msn = segment.untagged_header.message_sequence_number.value();
   }
   return head;
+}
+
+std::optional<wire::ReadRequestHeader> read_request_in(const MessageHead& head,
+                                                       analyzer::Bytes payload) {
+  if (head.opcode != Opcode::read_request || payload.size() != sizeof(wire::ReadRequestHeader))
+    return std::nullopt;
+  return wire::Reader(payload).read<wire::ReadRequestHeader>();
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dissectors/analyzer/events.hpp"
+#include "reference_rnic/wire/rdmap.hpp"
 
 namespace dissectors::wireshark {
 
@@ -46,5 +47,9 @@ class MessageAssembly {
 /// Whether messages with this opcode carry octets of the layers above RDMAP, or request some.
 [[nodiscard]] bool concerns_upper_layers(rnic::wire::Opcode opcode);
 [[nodiscard]] MessageHead head_of(const analyzer::MessageSeen& seen);
+[[nodiscard]] MessageHead head_of(const rnic::wire::Segment& first_segment, std::uint64_t number);
+/// What a whole message asks for, if it is a Read Request.
+[[nodiscard]] std::optional<rnic::wire::ReadRequestHeader> read_request_in(const MessageHead& head,
+                                                                           analyzer::Bytes payload);
 
 }  // namespace dissectors::wireshark

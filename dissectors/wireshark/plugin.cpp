@@ -7,12 +7,14 @@
 #include <epan/conversation.h>
 #include <epan/packet.h>
 #include <epan/prefs.h>
+#include <epan/proto_data.h>
 #include <wiretap/wtap.h>
 #include <ws_version.h>
 
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "dissectors/wireshark/columns.hpp"
 #include "dissectors/wireshark/expert.hpp"
@@ -21,6 +23,7 @@
 #include "dissectors/wireshark/taps.hpp"
 #include "dissectors/wireshark/tree.hpp"
 #include "dissectors/wireshark/upper_layers.hpp"
+#include "reference_rnic/wire/ddp.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 
 using namespace dissectors;
@@ -116,34 +119,76 @@ bool fields_are_wanted(proto_tree* tree) {
   return tree != nullptr && proto_field_is_referenced(tree, protocol);
 }
 
+void show_joined_message(const Canvas& frame, const Canvas& ours, const FrameFacts& facts,
+                         const MessageFact& fact, bool wanted) {
+  const Sketch payload = Sketch::of(frame, ours.tree, fact.payload, "Message");
+  if (wanted && fact.frames.size() > 1) show_joined(payload, fact);
+  if (hands_on) hand_on(frame, facts, fact, payload);
+}
+
+// A message that is one FPDU.
+void show_message(const Canvas& frame, const Canvas& ours, const FrameFacts& facts,
+                  const FpduFact& fact) {
+  const Sketch ulpdu = Sketch::of(frame, ours.tree, fact.ulpdu, "Message");
+  const auto segment = rnic::wire::parse_segment(ulpdu.bytes());
+  if (!segment) return;
+  hand_on(frame, facts,
+          {.head = head_of(*segment, fact.message),
+           .direction = fact.place.direction,
+           .frames = {},
+           .payload = {},
+           .exchange = fact.exchange},
+          ulpdu.from(static_cast<int>(segment->header().size())));
+}
+
+// In the order in which they became complete.
 void show_messages(const Canvas& frame, const Canvas& ours, const FrameFacts& facts, bool wanted) {
-  for (const MessageFact& fact : facts.events->messages) {
-    const Sketch payload = Sketch::of(frame, ours.tree, fact.payload, "Message");
-    if (wanted && fact.frames.size() > 1) show_joined(payload, fact);
-    if (hands_on) hand_on(frame, facts, fact, payload);
+  auto joined = std::span(facts.events->joined);
+  const auto ends_with = [&](const FpduFact& fact) {
+    return !joined.empty() && fact.last_segment && fact.message == joined.front().head.number &&
+           fact.place.direction == joined.front().direction;
+  };
+  const auto show_next_joined = [&] {
+    show_joined_message(frame, ours, facts, joined.front(), wanted);
+    joined = joined.subspan(1);
+  };
+  for (const FpduFact& fact : facts.fpdus) {
+    if (fact.exchange != 0 && hands_on) show_message(frame, ours, facts, fact);
+    if (ends_with(fact)) show_next_joined();
   }
+  while (!joined.empty()) show_next_joined();  // FPDUs of this frame completed by others
+}
+
+// For the menus of the packet that is shown: Follow, Decode As.
+void remember(packet_info* packet, const analyzer::Connection& connection) {
+  const auto add = [packet](std::uint32_t key, std::uint64_t value) {
+    p_add_proto_data(packet->pool, packet, protocol, key,
+                     GUINT_TO_POINTER(static_cast<guint>(value)));
+  };
+  add(connection_key, connection.number);
+  add(service_port_key, service_port(connection));
 }
 
 void show(const Canvas& frame, const FrameFacts& facts) {
   proto_item* item = proto_tree_add_item(frame.tree, protocol, frame.frame, 0, 0, ENC_NA);
   const Canvas canvas{frame.frame, frame.packet, proto_item_add_subtree(item, trees.frame)};
   const bool wanted = fields_are_wanted(canvas.tree);
+  remember(frame.packet, facts.connection->connection);
   if (wanted) show_connection(canvas, facts);
-  if (!facts.events) return;
-  const Events& events = *facts.events;
-  show_findings(canvas, events);
-  show_notes(canvas, events);
+  if (facts.without_effects()) return;
+  show_findings(canvas, *facts.events);
+  show_notes(canvas, *facts.events);
   if (wanted) {
-    for (const MpaFrameFact& fact : events.mpa_frames) show_mpa_frame(canvas, fact);
-    for (const FpduFact& fact : events.fpdus) show_fpdu(canvas, fact);
-    for (const std::uint32_t response : events.responses)
+    for (const MpaFrameFact& fact : facts.events->mpa_frames) show_mpa_frame(canvas, fact);
+    for (const FpduFact& fact : facts.fpdus) show_fpdu(canvas, fact);
+    for (const std::uint32_t response : facts.responses)
       state(canvas.tree, fields.response_in, response);
-    for (const std::uint32_t terminate : events.blamed_by)
+    for (const std::uint32_t terminate : facts.blamed_by)
       state(canvas.tree, fields.blamed_in, terminate);
   }
-  show_columns(canvas, events);
+  show_columns(canvas, facts);
   show_messages(frame, canvas, facts, wanted);
-  count(canvas.packet, events);
+  count(canvas, facts);
 }
 
 int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*) {
@@ -151,10 +196,10 @@ int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*)
   const FrameFacts* facts = facts_of(frame, *packet);
   if (facts == nullptr || facts->connection == nullptr) return 0;
   if (facts->opens) watch(packet);
-  const bool broken = facts->events && !facts->events->findings.empty();
+  const bool broken = !facts->events->findings.empty();
   if (!facts->connection->iwarp && !broken) return 0;
   // A frame without effects, such as a bare acknowledgement, is not for other dissectors either.
-  if (!packet->fd->visited && facts->connection->iwarp && facts->events) claim(packet);
+  if (!packet->fd->visited && facts->connection->iwarp && !facts->without_effects()) claim(packet);
   show({frame, packet, tree}, *facts);
   return static_cast<int>(tvb_captured_length(frame));
 }
@@ -244,7 +289,8 @@ void register_protocol() {
   register_fields(protocol);
   register_expert_fields(protocol);
   register_preferences();
-  register_tap_and_statistics();
+  register_taps(protocol);
+  register_upper_layers(protocol);
   register_init_routine(open_file);
   register_cleanup_routine(close_file);
   payload_handle = create_dissector_handle(dissect_payload, protocol);

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "dissectors/wireshark/follow.hpp"
+#include "dissectors/wireshark/tables.hpp"
+
 namespace dissectors::wireshark {
 
 namespace {
@@ -53,24 +56,27 @@ void count_fpdu(stats_tree* tree, const FpduFact& fact) {
 
 tap_packet_status count_frame(stats_tree* tree, packet_info*, epan_dissect_t*, const void* data,
                               tap_flags_t) {
-  const auto& events = *static_cast<const Events*>(data);
-  for (const FpduFact& fact : events.fpdus) count_fpdu(tree, fact);
-  for (const Finding& finding : events.findings)
+  const auto& facts = *static_cast<const FrameFacts*>(data);
+  for (const FpduFact& fact : facts.fpdus) count_fpdu(tree, fact);
+  for (const Finding& finding : facts.events->findings)
     stats_tree_tick_pivot(tree, nodes.violations, std::string(finding.rule).c_str());
-  for (const NoteFact& note : events.notes)
+  for (const NoteFact& note : facts.events->notes)
     stats_tree_tick_pivot(tree, nodes.notes, std::string(analyzer::name(note.kind)).c_str());
   return TAP_PACKET_REDRAW;
 }
 
 }  // namespace
 
-void register_tap_and_statistics() {
+void register_taps(int protocol) {
   tap = register_tap(tap_name);
+  register_tables(protocol);
+  register_follow(protocol);
   stats_tree_register_plugin(tap_name, tap_name, "iWARP", 0, count_frame, begin, nullptr);
 }
 
-void count(packet_info* packet, const Events& events) {
-  if (have_tap_listener(tap)) tap_queue_packet(tap, packet, &events);
+void count(const Canvas& canvas, const FrameFacts& facts) {
+  if (have_tap_listener(tap)) tap_queue_packet(tap, canvas.packet, &facts);
+  follow(canvas, facts);
 }
 
 }  // namespace dissectors::wireshark

@@ -2,15 +2,14 @@
 // Statistics: operations, octets, response times, violations by rule.
 #pragma once
 
-#include <epan/packet.h>
-
-#include "dissectors/wireshark/frame_facts.hpp"
+#include "dissectors/wireshark/canvas.hpp"
 
 namespace dissectors::wireshark {
 
-/// Registers the statistics under the name of the protocol: `tshark -z rnic_iwarp,tree`.
-void register_tap_and_statistics();
-/// Gives a frame to the statistics that are open.
-void count(packet_info* packet, const Events& events);
+/// Registers all statistics under the name of the protocol: `tshark -z rnic_iwarp,tree` and those of
+/// tables.hpp and follow.hpp.
+void register_taps(int protocol);
+/// Gives a frame to the statistics that are open. They take it when its dissection ends.
+void count(const Canvas& canvas, const FrameFacts& facts);
 
 }  // namespace dissectors::wireshark

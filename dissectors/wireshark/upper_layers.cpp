@@ -2,12 +2,18 @@
 #include "dissectors/wireshark/upper_layers.hpp"
 
 #include <epan/conversation.h>
+#include <epan/decode_as.h>
 #include <epan/exceptions.h>
+#include <epan/prefs.h>
+#include <epan/proto_data.h>
+#include <fmt/format.h>
 #include <ws_version.h>
 
 #include <algorithm>
 #include <array>
 #include <ranges>
+#include <string>
+#include <utility>
 
 extern "C" {
 #include <epan/dissectors/packet-infiniband.h>
@@ -26,19 +32,29 @@ namespace {
 
 // SMB Direct and RPC over RDMA register with Wireshark's own iWARP dissector.
 heur_dissector_list_t iwarp_list = nullptr;
-// iSER and NVMe support InfiniBand only: they need its opcodes, and its queue pairs as
-// conversations.
-struct InfinibandDissector {
-  const char* name;
-  heur_dtbl_entry_t* entry;
+
+struct UpperLayer {
+  const char* protocol;
+  const char* recogniser;  ///< the name of its heuristic dissector
+  /// iSER and NVMe support InfiniBand only: they need its opcodes, and its queue pairs as
+  /// conversations.
+  bool of_infiniband;
+  const char* ports = nullptr;  ///< its preference, by which it recognises its connections
+  heur_dtbl_entry_t* entry = nullptr;
 };
-std::array<InfinibandDissector, 2> infiniband_dissectors{
-    {{"nvme_rdma", nullptr}, {"iser_infiniband", nullptr}}};
+std::array<UpperLayer, 4> upper_layers{{{"nvme-rdma", "nvme_rdma", true, "subsystem_ports"},
+                                        {"iser", "iser_infiniband", true, "target_ports"},
+                                        {"smb_direct", "smb_direct_iwarp", false},
+                                        {"rpcordma", "rpcrdma_iwarp", false}}};
 int infiniband = -1;
+
+// Decode As: the dissector that the user chose for the responder's port.
+constexpr const char* table_name = "rnic_iwarp.port";
+dissector_table_t by_port = nullptr;
 
 // No message above RDMAP has fewer octets, except for NVMe's completions; some dissectors check no
 // more than this.
-constexpr std::size_t smallest_send = 20;
+constexpr int smallest_send = 20;
 
 // The octets that an InfiniBand channel adapter would have sent, in one packet of any length.
 std::uint8_t infiniband_opcode(Opcode opcode) {
@@ -64,15 +80,18 @@ struct Call {
   proto_tree* tree;
 };
 
-bool guarded(const Call& call, heur_dtbl_entry_t* entry, void* infiniband_info, void* rdmap_info) {
+/// Calls the given dissector or, without one, all that are registered for iWARP.
+bool guarded(const Call& call, heur_dtbl_entry_t* entry, dissector_handle_t handle, void* info) {
   volatile bool taken = false;
   TRY {
     heur_dtbl_entry_t* by = nullptr;
-    if (entry != nullptr)
-      taken = entry->dissector(call.payload, call.packet, call.tree, infiniband_info) != 0;
+    if (handle != nullptr)
+      taken = call_dissector_only(handle, call.payload, call.packet, call.tree, info) != 0;
+    else if (entry != nullptr)
+      taken = entry->dissector(call.payload, call.packet, call.tree, info) != 0;
     else
-      taken = dissector_try_heuristic(iwarp_list, call.payload, call.packet, call.tree, &by,
-                                      rdmap_info) != 0;
+      taken =
+          dissector_try_heuristic(iwarp_list, call.payload, call.packet, call.tree, &by, info) != 0;
   }
   CATCH_BOUNDS_AND_DISSECTOR_ERRORS {
     taken = true;
@@ -101,7 +120,8 @@ bool first_is_initiator(const analyzer::Connection& connection) {
 
 class InfinibandView {
  public:
-  InfinibandView(packet_info* packet, const FrameFacts& facts)
+  /// `service`: the responder's port, as the dissectors are to see it.
+  InfinibandView(packet_info* packet, const FrameFacts& facts, std::uint32_t service)
       : packet_(packet),
         type_(packet->ptype),
         source_port_(packet->srcport),
@@ -110,7 +130,6 @@ class InfinibandView {
     const QueuePairs pairs = queue_pairs(connection);
     const bool from_first = facts.direction == analyzer::Direction::from_first;
     const bool to_responder = from_first == first_is_initiator(connection.connection);
-    const std::uint32_t service = to_responder ? packet->destport : packet->srcport;
     packet->ptype = PT_IBQP;
     packet->srcport = to_responder ? pairs.initiator : pairs.responder;
     packet->destport = to_responder ? pairs.responder : pairs.initiator;
@@ -157,58 +176,161 @@ class InfinibandView {
   std::uint32_t source_port_, destination_port_;
 };
 
-bool enabled(const heur_dtbl_entry_t* entry) {
-  return entry != nullptr && entry->enabled &&
-         (entry->protocol == nullptr || proto_is_protocol_enabled(entry->protocol));
+bool enabled(const UpperLayer& each) {
+  return each.entry != nullptr && each.entry->enabled &&
+         (each.entry->protocol == nullptr || proto_is_protocol_enabled(each.entry->protocol));
 }
 
-bool to_infiniband(const Call& call, const FrameFacts& facts, const MessageFact& message) {
-  if (infiniband < 0 ||
-      std::ranges::none_of(infiniband_dissectors, enabled, &InfinibandDissector::entry))
-    return false;
+/// A whole message on its way up.
+struct Handing {
+  const FrameFacts& facts;
+  const MessageFact& message;
+  const Sketch& payload;
+};
+
+struct infinibandinfo as_infiniband(const Call& call, const Handing& handing) {
+  const MessageHead& head = handing.message.head;
   struct infinibandinfo info{};
   info.payload_tree = call.tree;
-  info.opCode = infiniband_opcode(message.head.opcode);
-  info.packet_seq_num = message.exchange;
-  info.reth_remote_key = message.head.stag;
-  info.reth_remote_address = message.head.tagged_offset;
-  info.reth_dma_length = static_cast<std::uint32_t>(message.payload.length);
-  if (message.read) {
-    info.reth_remote_key = message.read->source_stag.value();
-    info.reth_remote_address = message.read->source_offset.value();
-    info.reth_dma_length = message.read->length.value();
+  info.opCode = infiniband_opcode(head.opcode);
+  info.packet_seq_num = handing.message.exchange;
+  info.reth_remote_key = head.stag;
+  info.reth_remote_address = head.tagged_offset;
+  info.reth_dma_length = static_cast<std::uint32_t>(handing.payload.length());
+  if (const auto read = read_request_in(head, handing.payload.bytes())) {
+    info.reth_remote_key = read->source_stag.value();
+    info.reth_remote_address = read->source_offset.value();
+    info.reth_dma_length = read->length.value();
   }
-  const InfinibandView view(call.packet, facts);
-  return std::ranges::any_of(infiniband_dissectors, [&](const InfinibandDissector& each) {
-    return enabled(each.entry) && guarded(call, each.entry, &info, nullptr);
+  return info;
+}
+
+/// As Wireshark's own iWARP dissector describes a message. `read` belongs to it.
+rdmap_info_t as_iwarp(const Handing& handing, rdmap_request_t& read) {
+  const MessageHead& head = handing.message.head;
+  rdmap_info_t info{};
+  info.opcode = static_cast<std::uint8_t>(head.opcode);
+  info.last_flag = TRUE;
+  info.is_tagged = head.tagged;
+  if (head.tagged) {
+    info.steering_tag = head.stag;
+    info.tagged_offset = head.tagged_offset;
+  } else {
+    info.queue_number = head.queue;
+    info.message_seq_num = head.msn;
+  }
+  if (const auto asked = read_request_in(head, handing.payload.bytes())) {
+    read.sink_stag = asked->sink_stag.value();
+    read.sink_toffset = asked->sink_offset.value();
+    read.source_stag = asked->source_stag.value();
+    read.source_toffset = asked->source_offset.value();
+    read.message_size = asked->length.value();
+    info.read_request = &read;
+  }
+  return info;
+}
+
+bool to_infiniband(const Call& call, const Handing& handing) {
+  const auto wanted = [](const UpperLayer& each) { return each.of_infiniband && enabled(each); };
+  if (infiniband < 0 || std::ranges::none_of(upper_layers, wanted)) return false;
+  auto info = as_infiniband(call, handing);
+  const InfinibandView view(call.packet, handing.facts,
+                            service_port(handing.facts.connection->connection));
+  return std::ranges::any_of(upper_layers, [&](const UpperLayer& each) {
+    return wanted(each) && guarded(call, each.entry, nullptr, &info);
   });
 }
 
-bool to_iwarp(const Call& call, const MessageFact& message) {
+bool to_iwarp(const Call& call, const Handing& handing) {
   if (iwarp_list == nullptr ||
-      (is_send(message.head.opcode) && message.payload.length < smallest_send))
+      (is_send(handing.message.head.opcode) && handing.payload.length() < smallest_send))
     return false;
   rdmap_request_t read{};
-  rdmap_info_t info{};
-  info.opcode = static_cast<std::uint8_t>(message.head.opcode);
-  info.last_flag = TRUE;
-  info.is_tagged = message.head.tagged;
-  if (message.head.tagged) {
-    info.steering_tag = message.head.stag;
-    info.tagged_offset = message.head.tagged_offset;
-  } else {
-    info.queue_number = message.head.queue;
-    info.message_seq_num = message.head.msn;
-  }
-  if (message.read) {
-    read.sink_stag = message.read->sink_stag.value();
-    read.sink_toffset = message.read->sink_offset.value();
-    read.source_stag = message.read->source_stag.value();
-    read.source_toffset = message.read->source_offset.value();
-    read.message_size = message.read->length.value();
-    info.read_request = &read;
-  }
+  rdmap_info_t info = as_iwarp(handing, read);
   return guarded(call, nullptr, nullptr, &info);
+}
+
+// ---- Decode As
+
+/// The message that the chosen dissector is called for: Wireshark passes on no more than octets and
+/// one pointer, which is for dissectors of others.
+const Handing* chosen_for = nullptr;
+
+/// A port by which a dissector recognises its connections, whatever port they really have.
+std::uint32_t own_port(const UpperLayer& layer) {
+  const range_t* ports = prefs_get_range_value(layer.protocol, layer.ports);
+  return ports != nullptr && ports->nranges > 0 ? ports->ranges[0].low : 0;
+}
+
+template <std::size_t Index>
+int dissect_chosen(tvbuff_t* payload, packet_info* packet, proto_tree* tree, void*) {
+  const UpperLayer& layer = upper_layers[Index];
+  if (chosen_for == nullptr || layer.entry == nullptr) return 0;
+  const Call call{payload, packet, tree};
+  bool taken = false;
+  if (layer.of_infiniband) {
+    auto info = as_infiniband(call, *chosen_for);
+    const InfinibandView view(packet, chosen_for->facts, own_port(layer));
+    taken = guarded(call, layer.entry, nullptr, &info);
+  } else {
+    rdmap_request_t read{};
+    rdmap_info_t info = as_iwarp(*chosen_for, read);
+    taken = guarded(call, layer.entry, nullptr, &info);
+  }
+  return taken ? static_cast<int>(tvb_captured_length(payload)) : 0;
+}
+
+/// Whether the user chose a dissector for the port: no other is asked then.
+bool to_chosen(const Call& call, const Handing& handing) {
+  dissector_handle_t handle =
+      dissector_get_uint_handle(by_port, service_port(handing.facts.connection->connection));
+  if (handle == nullptr) return false;
+  rdmap_request_t read{};
+  rdmap_info_t info = as_iwarp(handing, read);
+  chosen_for = &handing;
+  guarded(call, nullptr, handle, &info);
+  chosen_for = nullptr;
+  return true;
+}
+
+int protocol = -1;
+
+gpointer shown_port(packet_info* packet) {
+  return p_get_proto_data(packet->pool, packet, protocol, service_port_key);
+}
+void prompt(packet_info* packet, char* text) {
+  const std::string line =
+      fmt::format("messages to and from port {} as", GPOINTER_TO_UINT(shown_port(packet)));
+  g_strlcpy(text, line.c_str(), MAX_DECODE_AS_PROMPT_LEN);
+}
+
+void register_choice() {
+  by_port = register_dissector_table(table_name, "iWARP: messages, by the responder's port",
+                                     protocol, FT_UINT16, BASE_DEC);
+  static build_valid_func port = shown_port;
+  static decode_as_value_t values{prompt, 1, &port};
+  static decode_as_t choice{"rnic_iwarp",
+                            table_name,
+                            1,
+                            0,
+                            &values,
+                            "port",
+                            nullptr,
+                            decode_as_default_populate_list,
+                            decode_as_default_reset,
+                            decode_as_default_change,
+                            nullptr};
+  register_decode_as(&choice);
+}
+
+template <std::size_t... Indices>
+void offer_choice(std::index_sequence<Indices...>) {
+  const auto offer = [](const UpperLayer& layer, dissector_t dissector) {
+    const int id = proto_get_id_by_filter_name(layer.protocol);
+    if (id >= 0 && layer.entry != nullptr)
+      dissector_add_for_decode_as(table_name, create_dissector_handle(dissector, id));
+  };
+  (offer(upper_layers[Indices], dissect_chosen<Indices>), ...);
 }
 
 // The info column of the packet list: our line, then theirs.
@@ -240,11 +362,21 @@ class InfoColumn {
 
 }  // namespace
 
+std::uint16_t service_port(const analyzer::Connection& connection) {
+  return first_is_initiator(connection) ? connection.second.port : connection.first.port;
+}
+
+void register_upper_layers(int of) {
+  protocol = of;
+  register_choice();
+}
+
 void find_upper_layers() {
   iwarp_list = find_heur_dissector_list("iwarp_ddp_rdmap");
-  for (InfinibandDissector& each : infiniband_dissectors)
-    each.entry = find_heur_dissector_by_unique_short_name(each.name);
+  for (UpperLayer& each : upper_layers)
+    each.entry = find_heur_dissector_by_unique_short_name(each.recogniser);
   infiniband = proto_get_id_by_filter_name("infiniband");
+  offer_choice(std::make_index_sequence<upper_layers.size()>());
 }
 
 void hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
@@ -256,9 +388,10 @@ void hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& me
   const auto desegment = packet->can_desegment;
   packet->can_desegment = 0;  // a message is complete
   const Call call{payload.buffer(), packet, frame.tree};
+  const Handing handing{facts, message, payload};
   {
     const InfoColumn column(packet);
-    if (!to_infiniband(call, facts, message)) to_iwarp(call, message);
+    if (!to_chosen(call, handing) && !to_infiniband(call, handing)) to_iwarp(call, handing);
   }
   packet->can_desegment = desegment;
 }

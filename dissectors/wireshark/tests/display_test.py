@@ -127,6 +127,14 @@ class Display(unittest.TestCase):
         first = plugin.tshark("-C", "iWARP", "-r", file, "-Y", "iwarp_mpa.req")
         self.assertRegex(first, r"1 +initiator +iWARP +.*MPA Request")
 
+    def test_buttons_of_the_profile(self):
+        file = plugin.hand_made("buttons.pcap", made.Connection(4008).established().closed().frames)
+        buttons = (plugin.HERE.parent / "profile/dfilter_buttons").read_text().splitlines()
+        filters = [line.split('","')[2].replace("\\x22", '"') for line in buttons if line.startswith('"')]
+        self.assertGreater(len(filters), 5)
+        for each in filters:
+            plugin.tshark("-r", file, "-Y", each)
+
     def test_cut_frames(self):
         connection = made.Connection(4005).established()
         connection.segment(True, made.fpdu(made.send(1, b"w" * 400)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The plugin in tshark, as a plain user has it: the same violations as rnic-lint in what the reference RNIC sends, right and wrong, and
-in every capture of the corpus; and all that display_test.py and messages_test.py look at."""
+in every capture of the corpus; and all that display_test.py, messages_test.py and statistics_test.py look at."""
 
 import argparse
 import collections
@@ -18,6 +18,7 @@ import unittest
 import plugin
 from display_test import Display  # noqa: F401  run by unittest.main
 from messages_test import Messages  # noqa: F401
+from statistics_test import DecodeAs, Statistics  # noqa: F401
 
 CORPUS = plugin.HERE.parent.parent / "corpus"
 FUZZED = plugin.HERE / "corpus"

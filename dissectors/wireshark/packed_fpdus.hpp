@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The FPDUs of one frame in as few octets as possible: a capture may have hundreds of millions of
+// them, and what is known of each is kept as long as the file is open.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dissectors/wireshark/fpdu_fact.hpp"
+
+namespace dissectors::wireshark {
+
+/// One pointer; everything else is in the octets that it points to: 25 to 40 for an FPDU whose
+/// ULPDU is in the frame.
+class PackedFpdus {
+ public:
+  /// Appends an FPDU. `frame` is the number of the frame that this belongs to.
+  void add(const FpduFact& fact, std::uint32_t frame);
+  /// All of them, in the order of their addition, with everything but FpduFact::place::time and
+  /// FpduFact::joined_in.
+  [[nodiscard]] std::vector<FpduFact> unpacked(std::uint32_t frame) const;
+  [[nodiscard]] bool empty() const { return octets_ == nullptr; }
+
+ private:
+  std::unique_ptr<std::byte[]> octets_;  ///< first how many follow, as 32 bits in host order
+};
+
+}  // namespace dissectors::wireshark
