@@ -4,7 +4,7 @@
 import dataclasses
 import pathlib
 
-from . import load
+from . import load, renamed
 from .model import VERDICTS
 
 GOOD = ("pass", "not_applicable")
@@ -82,7 +82,7 @@ def read(folder):
                                       iut.kernel and f"kernel {iut.kernel}")))
     return Run(pathlib.Path(folder), run.id, run.start, iut.implementation or iut.kind, version, f"{run.suite_version} at {run.suite_commit[:12]}",
                sum(case.duration for case in report.cases), report.complete,
-               {**{case.id: _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
+               {**{renamed.current_id(case.id): _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
 
 
 def _of_finding(found):
