@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/sha256.hpp"
+#include "base/time_text.hpp"
 #include "dissectors/capture/pcap_file.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/scenarios/scenario.hpp"
@@ -39,6 +41,7 @@ class CellRun {
   void start_capture();
   void launch_agents();
   [[nodiscard]] std::unique_ptr<AgentClient> start(Side side);
+  void introduce(Side side, const suite::iut::Hello& hello);
   [[nodiscard]] bool able(Side side);
   void play(AgentClient& initiator, AgentClient& responder);
   void look_at_the_wire();
@@ -67,9 +70,19 @@ std::unique_ptr<AgentClient> CellRun::start(Side side) {
                          {.hello = std::min<base::Duration>(hello_timeout, order_.deadline),
                           .reply = order_.step_timeout});
   if (client) return std::move(*client);
+  outcome_.absent = side;
   throw ScenarioStop{
       Verdict::error, Fault::unknown,
       fmt::format("the {}'s agent does not start: {}", name(side), client.error().detail)};
+}
+
+void CellRun::introduce(Side side, const suite::iut::Hello& hello) {
+  outcome_.hosts.push_back({.side = side,
+                            .implementation = hello.implementation,
+                            .driver = hello.driver,
+                            .driver_version = hello.driver_version,
+                            .firmware = hello.firmware,
+                            .kernel = hello.kernel});
 }
 
 /// Checked, not assumed: by the hello, unless the PICS denies it.
@@ -112,9 +125,10 @@ void CellRun::look_at_the_wire() {
   file.write(reinterpret_cast<const char*>(octets.data()),
              static_cast<std::streamsize>(octets.size()));
   file.close();
-  if (file)
+  if (file) {
     outcome_.pcap = order_.pcap;
-  else
+    outcome_.pcap_sha256 = base::sha256(octets);
+  } else
     outcome_.capture_trouble = "the pcap file cannot be written";
   judge_wire(frames,
              {.link = capture_->link(),
@@ -137,11 +151,14 @@ void CellRun::start_capture() {
 }
 
 Outcome CellRun::run() {
+  outcome_.start = base::time_text(std::chrono::system_clock::now());
   const auto end = stop_of([this] {
     start_capture();
     launch_agents();
     initiator_ = start(Side::initiator);
+    introduce(Side::initiator, initiator_->hello());
     responder_ = start(Side::responder);
+    introduce(Side::responder, responder_->hello());
     if (able(Side::initiator) && able(Side::responder)) play(*initiator_, *responder_);
   });
   if (end) stopped_ = end;

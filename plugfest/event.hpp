@@ -44,6 +44,7 @@ struct Participant {
   std::map<std::string, bool> claims;    ///< of its PICS: capability to whether it may be used
   int parallel = 1;                      ///< cells that its host may be in at a time
   std::string node{};                    ///< of a Slurm cluster: its host
+  std::string digest{};                  ///< of what its results depend on
 };
 
 /// Which ordered pairs play.

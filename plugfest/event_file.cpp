@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <functional>
 #include <set>
 
@@ -36,6 +37,23 @@ bool plain(std::string_view text, std::string_view besides, std::size_t longest)
          text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
+std::string folded(const std::string& text) {
+  std::string lower = text;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+/// Of what the results of a participant depend on. Its vendor may be renamed while they stand.
+std::string digest_of(const YAML::Node& node, const Participant& one) {
+  YAML::Node played = YAML::Clone(node);
+  if (played.IsMap())
+    for (const char* key : {"vendor", "alias", "parallel", "node", "pics"}) played.remove(key);
+  std::string text = YAML::Dump(played);
+  for (const auto& [capability, usable] : one.claims)
+    text += fmt::format("\n{} {}", capability, usable);
+  return base::sha256(std::as_bytes(std::span(text)));
+}
+
 class Reader {
  public:
   Reader(const std::string& name, const EventFileOptions& options)
@@ -59,6 +77,9 @@ class Reader {
   std::vector<std::string> texts(const Node& node, std::string_view what);
 
   void participant(const Node& node);
+  void judge_names(const Node& node, const Participant& one, const Participant& other);
+  void join(const Node& node);
+  void join_as(const std::filesystem::path& file);
   void agent(const Node& node, Participant& into);
   void reference(const Node& node, Participant& into);
   void ssh(const Node& node, Participant& into);
@@ -174,12 +195,58 @@ void Reader::participant(const Node& node) {
            {"parallel",
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
-  if (!made.name.empty() &&  // that fault is listed already
-      std::ranges::find(event_.participants, made.name, &Participant::name) !=
-          event_.participants.end())
-    yaml_.fault(node, fmt::format("there is another participant \"{}\"", made.name));
+  for (const Participant& other : event_.participants) judge_names(node, made, other);
+  made.digest = digest_of(node, made);
   event_.participants.push_back(std::move(made));
   places_.push_back(node);
+}
+
+/// A matrix, a file system and a bundle have to tell them apart.
+void Reader::judge_names(const Node& node, const Participant& one, const Participant& other) {
+  if (one.name.empty() || other.name.empty()) return;  // that fault is listed already
+  if (one.name == other.name)
+    return yaml_.fault(node, fmt::format("there is another participant \"{}\"", one.name));
+  if (folded(one.name) == folded(other.name))
+    return yaml_.fault(node,
+                       fmt::format("\"{}\" and \"{}\" differ only in case", one.name, other.name));
+  for (const auto& [alias, held] : {std::pair{&one.alias, &other}, {&other.alias, &one}})
+    if (!alias->empty() &&
+        (folded(*alias) == folded(held->alias) || folded(*alias) == folded(held->name)))
+      yaml_.fault(node, fmt::format("the alias \"{}\" stands for \"{}\" and for \"{}\": give each "
+                                    "its own",
+                                    *alias, one.name, other.name));
+}
+
+/// Each file of the folder is one participant, so that a vendor can join without editing the event.
+void Reader::join(const Node& node) {
+  std::string folder;
+  text(node, "join", folder);
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator(options_.folder / folder, error))
+    if (file.path().extension() == ".yaml") files.push_back(file.path());
+  if (error)
+    return yaml_.fault(
+        node, fmt::format("join: {}: {}", (options_.folder / folder).string(), error.message()));
+  std::ranges::sort(files);
+  for (const auto& file : files) {
+    EventFileOptions options = options_;
+    options.folder = file.parent_path();
+    Reader joining(file.string(), options);
+    joining.event_.participants = std::move(event_.participants);
+    joining.join_as(file);
+    event_.participants = std::move(joining.event_.participants);
+    // Later faults of theirs are shown where they were let in.
+    places_.resize(event_.participants.size(), node);
+    for (const std::string& fault : joining.yaml_.faults()) yaml_.fault(node, fault);
+  }
+}
+
+void Reader::join_as(const std::filesystem::path& file) {
+  const auto content = base::read_text(file);
+  if (!content) return yaml_.fault(content.error().front());
+  if (content->size() > longest_file) return yaml_.fault("this is too long for a participant");
+  if (const auto top = yaml_.parse(*content)) participant(*top);
 }
 
 void Reader::agent(const Node& node, Participant& into) {
@@ -402,7 +469,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   const auto top = yaml_.parse(text_of_file);
   if (!top) return std::unexpected(yaml_.faults());
   constexpr int most_repeats = 1000;
-  Node pairs_node, except_node;
+  Node pairs_node, except_node, join_node;
   mapping(
       *top, "an event",
       {{"event", [&](const Node& value) { word(value, "event", "._-", event_.name); }},
@@ -412,6 +479,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
             return yaml_.fault(list, fmt::format("more than {} participants", most_participants));
           items(list, "participants", [this](const Node& item) { participant(item); });
         }},
+       {"join", [&](const Node& value) { join_node.reset(value); }},
        {"scenarios", [&](const Node& value) { scenarios(value); }},
        {"pairs", [&](const Node& value) { pairs_node.reset(value); }},
        {"except", [&](const Node& value) { except_node.reset(value); }},
@@ -428,6 +496,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
       {"event", "participants", "scenarios"});
   if (!top->IsMap())
     yaml_.fault("an event file is a mapping with event, participants and scenarios");
+  if (join_node.IsDefined() && !join_node.IsNull()) join(join_node);
   if (pairs_node.IsDefined() && !pairs_node.IsNull()) pairs(pairs_node);  // they name participants
   if (event_.participants.size() == 1)
     yaml_.fault(places_.front(), "an event has two participants or more");

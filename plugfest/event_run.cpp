@@ -2,10 +2,18 @@
 #include "plugfest/event_run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <ranges>
+#include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/epoll_loop.hpp"
+#include "base/time_text.hpp"
+#include "plugfest/host_watch.hpp"
+#include "plugfest/run_state.hpp"
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/worker_pool.hpp"
 
@@ -39,8 +47,10 @@ class EventRun final : jobs::WorkerPool::Client {
                   {.capacity = options.capacity, .slots = options.slots, .barrier = false}),
         pool_(loop_, schedule_, static_cast<unsigned>(options.slots),
               static_cast<jobs::WorkerPool::Client&>(*this)),
-        signals_(loop_, [this](int) { interrupted_ = true; }) {
+        signals_(loop_, [this](int) { interrupted_ = true; }),
+        watch_(options.capacity.size(), options.pause) {
     progress_.expect_more(cells_.size());
+    for (std::size_t number = 0; number < cells_.size(); ++number) waiting_.insert(number);
   }
   ~EventRun() override {
     if (next_question_) loop_.cancel(*next_question_);
@@ -58,6 +68,9 @@ class EventRun final : jobs::WorkerPool::Client {
   }
   void attempt_started(const jobs::Attempt& attempt) override {
     progress_.started(cell_of(attempt).id);
+    playing_[cell_of(attempt).id] = base::time_text(std::chrono::system_clock::now());
+    waiting_.erase(attempt.job.number);
+    tell_state();
   }
   void attempt_ended(jobs::Attempt attempt, std::any result) override {
     settle(attempt, std::any_cast<Outcome>(std::move(result)));
@@ -74,6 +87,9 @@ class EventRun final : jobs::WorkerPool::Client {
   }
   void pump();
   [[nodiscard]] bool look_who_is_away();
+  void tell_host(std::size_t host, bool aside);
+  void tell_state();
+  [[nodiscard]] const std::string& name_of(std::size_t host) const;
   void settle(const jobs::Attempt& attempt, Outcome outcome);
   void show(const Cell& cell, const CellRecord& record);
   void fail(std::string why) {
@@ -88,6 +104,11 @@ class EventRun final : jobs::WorkerPool::Client {
   jobs::Schedule schedule_;
   jobs::WorkerPool pool_;
   jobs::EndingSignals signals_;
+  HostWatch watch_;
+  std::set<std::size_t> aside_;                 ///< hosts that are down
+  std::map<std::string, std::string> playing_;  ///< by cell: since when
+  std::set<std::size_t> waiting_;               ///< cells that were not started, by number
+  std::map<std::string, int> tries_;            ///< of cells, in this session
   std::optional<base::TimerId> next_question_;
   bool interrupted_ = false;
   std::string failure_;
@@ -97,11 +118,49 @@ bool EventRun::look_who_is_away() {
   bool somebody_is_away = false;
   for (std::size_t host = 0; host < schedule_.hosts(); ++host) {
     // The effect of a cell on a host is seen when the cell has ended.
-    const bool away = schedule_.has_waiting(host) && schedule_.idle(host) && options_.away(host);
+    const bool waits = schedule_.has_waiting(host);
+    const bool aside = waits && watch_.aside(host, loop_.now());
+    if (aside != aside_.contains(host)) tell_host(host, aside);
+    const bool away = aside || (waits && schedule_.idle(host) && options_.away(host));
     schedule_.set_away(host, away);
     somebody_is_away |= away;
   }
   return somebody_is_away;
+}
+
+const std::string& EventRun::name_of(std::size_t host) const {
+  static const std::string nobody;
+  const auto found = std::ranges::find_if(cells_, [host](const Cell& cell) {
+    return cell.initiator == host || cell.responder == host;
+  });
+  if (found == cells_.end()) return nobody;
+  return found->initiator == host ? found->initiator_name : found->responder_name;
+}
+
+void EventRun::tell_host(std::size_t host, bool aside) {
+  if (aside)
+    aside_.insert(host);
+  else
+    aside_.erase(host);
+  progress_.tell(aside ? fmt::format("{} is set aside: its agent does not start; it will be tried "
+                                     "again",
+                                     name_of(host))
+                       : fmt::format("{} is tried again", name_of(host)));
+  tell_state();
+}
+
+void EventRun::tell_state() {
+  RunState state{.time = base::time_text(std::chrono::system_clock::now()),
+                 .playing = {},
+                 .waiting = {},
+                 .aside = {},
+                 .remaining = progress_.remaining(schedule_.bound()),
+                 .over = interrupted_ || !failure_.empty() || schedule_.done()};
+  for (const auto& [cell, since] : playing_) state.playing.push_back({cell, since});
+  for (const std::size_t number : waiting_ | std::views::take(most_waiting))
+    state.waiting.push_back(cells_[number].id);
+  for (const std::size_t host : aside_) state.aside.push_back(name_of(host));
+  write_state(journal_.folder(), state);
 }
 
 void EventRun::pump() {
@@ -117,15 +176,23 @@ void EventRun::pump() {
 jobs::Order EventRun::order(const jobs::Attempt& attempt) {
   const Cell& cell = cell_of(attempt);
   const auto limit = options_.time_limit(cell);
-  return {.message = message_of(
-              options_.task(cell, attempt.worker, static_cast<int>(attempt.job.attempt))),
-          .silence = limit,
-          .total = limit};
+  const auto task = [&]() -> Task {
+    for (const std::size_t host : {cell.initiator, cell.responder})
+      if (watch_.given_up(host))
+        return Unplayable{
+            fmt::format("{} was tried {} times, and its agent did not start; the same "
+                        "command plays its cells when it is back",
+                        name_of(host), HostWatch::most_trials)};
+    return options_.task(cell, attempt.worker, static_cast<int>(attempt.job.attempt));
+  };
+  return {.message = message_of(task()), .silence = limit, .total = limit};
 }
 
 void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
   const Cell& cell = cell_of(attempt);
   options_.complete(cell, outcome);
+  if (outcome.start.empty() && watch_.given_up(cell.initiator)) outcome.absent = Side::initiator;
+  if (outcome.start.empty() && watch_.given_up(cell.responder)) outcome.absent = Side::responder;
   const CellRecord record{.id = cell.id,
                           .initiator = cell.initiator_name,
                           .responder = cell.responder_name,
@@ -133,14 +200,17 @@ void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
                           .repeat = cell.repeat,
                           .attempt = static_cast<int>(attempt.job.attempt),
                           .outcome = std::move(outcome)};
+  playing_.erase(cell.id);
   if (auto added = journal_.add(record); !added) return fail(added.error());
-  if (options_.repeat(cell)) {
+  watch_.ended(cell, record.outcome, loop_.now());
+  if (watch_.again(cell, record.outcome, tries_[cell.id]++) || options_.repeat(cell)) {
     jobs::Job again = attempt.job;
     ++again.attempt;
     schedule_.repeat_last(again);
     progress_.expect_more(1);
   }
   show(cell, record);
+  tell_state();
   pump();
 }
 
@@ -161,6 +231,8 @@ std::expected<bool, std::string> EventRun::run() {
   const bool complete = schedule_.done();
   pool_.dismiss(!complete);
   progress_.close();
+  playing_.clear();
+  tell_state();
   if (!failure_.empty()) return std::unexpected(failure_);
   return complete;
 }

@@ -32,6 +32,8 @@ struct RunOptions {
   /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
   /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
   std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
+  /// Until a host whose agent does not start is tried again, the first time.
+  std::chrono::milliseconds pause{5000};
   /// Adds to the outcome of a cell that has just ended what only this process knows.
   std::function<void(const Cell&, Outcome& outcome)> complete = [](const Cell&, Outcome&) {};
   /// What the event's expectations say about a record.

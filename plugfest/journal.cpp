@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/journal.hpp"
 
+#include <algorithm>
+
 #include <optional>
 #include <utility>
 
@@ -19,6 +21,18 @@ using Done = std::expected<void, std::string>;
 
 /// Of a version that kept its journal under another name.
 constexpr const char* earlier_journal = "cells.ndjson";
+
+const ParticipantRecord* find(const EventRecord& event, const std::string& name) {
+  const auto found = std::ranges::find(event.participants, name, &ParticipantRecord::name);
+  return found == event.participants.end() ? nullptr : &*found;
+}
+
+/// Whether results of a participant still hold: another participant may have joined since, and its
+/// vendor may have a new name. One that is not in the event is in no cell of it.
+bool is_the_same(const EventRecord& before, const EventRecord& now, const std::string& name) {
+  const ParticipantRecord *was = find(before, name), *is = find(now, name);
+  return was == nullptr || is == nullptr || was->digest == is->digest;
+}
 
 }  // namespace
 
@@ -41,19 +55,23 @@ std::expected<Journal, std::string> Journal::open(const std::filesystem::path& p
 }
 
 Done Journal::take_up(const EventRecord& event) {
-  bool same_event = false;
+  EventRecord before;
   const auto take = [&](JournalLine line) -> std::optional<std::string> {
-    if (line.run) same_event = line.run->digest == event.digest;
-    if (line.attempt) remember(std::move(*line.attempt));
+    if (line.run) before = std::move(*line.run);
+    if (line.attempt) {
+      const bool holds = is_the_same(before, event, line.attempt->initiator) &&
+                         is_the_same(before, event, line.attempt->responder);
+      remember(std::move(*line.attempt), holds);
+    }
     return std::nullopt;
   };
   const auto whole = results::read_records<JournalLine>(folder_.journal(), take);
   if (!whole) return std::unexpected(whole.error());
-  if (!same_event)
-    return std::unexpected(
-        fmt::format("{}: these are results of another event, or the event file was changed since",
-                    folder_.journal().string()));
-  return folder_.go_on(*whole);
+  if (before.name != event.name)
+    return std::unexpected(fmt::format("{}: these are results of another event, \"{}\"",
+                                       folder_.journal().string(), before.name));
+  if (auto done = folder_.go_on(*whole); !done) return done;
+  return before.digest == event.digest ? Done() : append({.run = event});
 }
 
 Done Journal::append(const JournalLine& line) {
@@ -61,18 +79,24 @@ Done Journal::append(const JournalLine& line) {
   return done ? folder_.sync() : done;
 }
 
-void Journal::remember(CellRecord record) {
-  latest_[record.id] = records_.size();
+void Journal::remember(CellRecord record, bool holds) {
+  int& attempts = attempts_[record.id];
+  attempts = std::max(attempts, record.attempt);
+  if (holds)
+    latest_[record.id] = records_.size();
+  else
+    latest_.erase(record.id);
   records_.push_back(std::move(record));
 }
 
 int Journal::attempts(const std::string& cell) const {
-  return has(cell) ? latest(cell).attempt : 0;
+  const auto found = attempts_.find(cell);
+  return found == attempts_.end() ? 0 : found->second;
 }
 
 Done Journal::add(CellRecord record) {
   if (auto done = append({.attempt = record}); !done) return done;
-  remember(std::move(record));
+  remember(std::move(record), true);
   return {};
 }
 

@@ -16,8 +16,9 @@ namespace plugfest {
 
 class Journal {
  public:
-  /// Makes the folder and the journal, or continues an earlier one whose event has the same digest.
-  /// The error is one line.
+  /// Makes the folder and the journal, or continues an earlier one of the event of that name. What
+  /// was played with a participant that is another one now (by its digest) is kept, and does not
+  /// count. The error is one line.
   [[nodiscard]] static std::expected<Journal, std::string> open(const std::filesystem::path& folder,
                                                                 const EventRecord& event);
 
@@ -41,11 +42,12 @@ class Journal {
   explicit Journal(suite::results::RunFolder folder) : folder_(std::move(folder)) {}
   [[nodiscard]] std::expected<void, std::string> take_up(const EventRecord& event);
   [[nodiscard]] std::expected<void, std::string> append(const JournalLine& line);
-  void remember(CellRecord record);
+  void remember(CellRecord record, bool holds);
 
   suite::results::RunFolder folder_;
   std::vector<CellRecord> records_;
   std::map<std::string, std::size_t> latest_;
+  std::map<std::string, int> attempts_;  ///< how many, whether they count or not
 };
 
 }  // namespace plugfest

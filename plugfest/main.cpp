@@ -69,34 +69,72 @@ std::string event_path(const std::string& asked) {
   return base::shipped_file("plugfest/events/" + asked + ".yaml").string();
 }
 
+std::expected<Event, Faults> read_event(const Options& options) {
+  return load_event(options.event, {.trust = options.trust_event,
+                                    .scenarios = scenario_names(options.long_scenarios),
+                                    .folder = "."});
+}
+
+/// Participants may join while the others play: when these are done, the new cells are played.
+ExitCode run_with_late_ones(Event event, std::vector<Cell> cells, const Options& options) {
+  for (;;) {
+    const ExitCode code = run(event, cells, options);
+    if (code == ExitCode::harness || code == ExitCode::usage) return code;
+    auto now = read_event(options);
+    if (!now || now->participants.size() <= event.participants.size()) return code;
+    base::say(stderr, "{} participants have joined\n",
+              now->participants.size() - event.participants.size());
+    event = std::move(*now);
+    cells = cells_of(event, length_of);
+  }
+}
+
+/// Nobody has the days that these take; and a mistake, such as too many repeats, looks like this.
+std::optional<std::string> too_many(const std::vector<Cell>& cells) {
+  constexpr std::size_t most = 200'000;
+  if (cells.size() <= most) return std::nullopt;
+  return fmt::format(
+      "the event has {} cells, and at most {} are played: choose pairs: ring, fewer "
+      "scenarios, or fewer repeats",
+      cells.size(), most);
+}
+
+/// Whether reports/ has this command: then it is started with these words.
+std::optional<ExitCode> report_command(int argc, char** argv) {
+  if (argc < 2) return std::nullopt;
+  for (const ReportCommand& one : report_commands())
+    if (std::string_view(argv[1]) == one.name)
+      return run_report(one.program, {argv + 2, argv + argc});
+  return std::nullopt;
+}
+
 ExitCode play(const Options& options) {
-  if (const auto fault = base::shipped_files_fault();
-      fault && (options.command == Command::run || options.command == Command::bundle)) {
+  if (const auto fault = base::shipped_files_fault(); fault && options.command == Command::run) {
     base::say(stderr, "rnic-plugfest: {}\n", *fault);
     return ExitCode::harness;
   }
   if (options.command == Command::list && options.event.empty()) return printed(list_scenarios());
-  if (options.command == Command::bundle) return make_bundle(options);
   if (options.command == Command::diff) return printed(compare_runs(options.out, options.other));
-  const auto event = load_event(options.event, {.trust = options.trust_event,
-                                                .scenarios = scenario_names(options.long_scenarios),
-                                                .folder = "."});
+  const auto event = read_event(options);
   if (!event) {
     for (const std::string& fault : event.error()) base::say(stderr, "rnic-plugfest: {}\n", fault);
     return ExitCode::usage;
   }
   const std::vector<Cell> cells = cells_of(*event, length_of);
+  if (const auto fault = too_many(cells)) {
+    base::say(stderr, "rnic-plugfest: {}\n", *fault);
+    return ExitCode::usage;
+  }
   switch (options.command) {
     case Command::run:
       base::outlive_the_terminal();
-      return run(*event, cells, options);
+      return run_with_late_ones(*event, cells, options);
     case Command::list:
       return printed(list_cells(cells));
     case Command::check:
       return printed(check(*event, cells));
     case Command::cell:
       return play_one(*event, cells, options);
-    case Command::bundle:
     case Command::diff:
       break;  // done above: they need no event
     case Command::preflight:
@@ -112,6 +150,7 @@ int main(int argc, char** argv) {
   base::keep_standard_streams();
   if (argc > 1 && std::string_view(argv[1]) == suite::jobs::worker_argument)
     return plugfest::run_worker();
+  if (const auto done = plugfest::report_command(argc, argv)) return static_cast<int>(*done);
   auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
   if (!options->event.empty()) options->event = plugfest::event_path(options->event);

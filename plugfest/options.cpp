@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/options.hpp"
 
+#include <array>
+
 #include <CLI/CLI.hpp>
 
 #include "base/version.hpp"
@@ -22,6 +24,8 @@ constexpr const char* footer =
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
     "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
     "  rnic-plugfest bundle fest --vendor 'Acme Networks' --to acme      # for one vendor\n"
+    "  rnic-plugfest serve fest                                          # http://localhost:8088\n"
+    "  rnic-plugfest compare spring autumn --html both.html\n"
     "  rnic-plugfest diff monday tuesday                                 # cells that differ\n"
     "  rnic-plugfest list                                                # the scenarios\n"
     "  rnic-plugfest list event.yaml                                     # its cells\n"
@@ -32,6 +36,19 @@ constexpr const char* footer =
     "      not continue or was interrupted, 4 an expectation that no longer fits any cell";
 
 }  // namespace
+
+std::span<const ReportCommand> report_commands() {
+  static constexpr std::array commands{
+      ReportCommand{"serve", "serve_plugfest.py",
+                    "show a run while it goes on, on a page of its own"},
+      ReportCommand{"bundle", "bundle_plugfest.py",
+                    "make the folder that one vendor may see: its own cells, the others under "
+                    "aliases"},
+      ReportCommand{"verify", "verify_bundle.py", "check a signed bundle against its manifest"},
+      ReportCommand{"compare", "compare_plugfests.py",
+                    "make a page of two events, or of two runs of one"}};
+  return commands;
+}
 
 std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   Options options;
@@ -69,11 +86,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   cell->add_option("--out", options.out, "folder of the run")->required();
   cell->add_option("--cell", options.cell, "its id")->required();
   cell->add_option("--attempt", options.attempt, "number of the attempt, from 1");
-  auto* bundle = app.add_subcommand(
-      "bundle", "make the folder that one vendor may see: its own cells, the others under aliases");
-  bundle->add_option("results", options.out, "the --out folder of the run")->required();
-  bundle->add_option("--vendor", options.vendor, "its name in the event file")->required();
-  bundle->add_option("--to", options.to, "folder to make")->required();
+  for (const ReportCommand& one : report_commands()) app.add_subcommand(one.name, one.what);
   auto* diff =
       app.add_subcommand("diff", "list the cells that came out differently in another run");
   diff->add_option("before", options.out, "the --out folder of one run")->required();
@@ -94,7 +107,6 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   if (*check) options.command = Command::check;
   if (*preflight) options.command = Command::preflight;
   if (*cell) options.command = Command::cell;
-  if (*bundle) options.command = Command::bundle;
   if (*diff) options.command = Command::diff;
   return options;
 }

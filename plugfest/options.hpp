@@ -3,6 +3,7 @@
 #pragma once
 
 #include <expected>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace plugfest {
 
-enum class Command { run, list, check, preflight, cell, bundle, diff };
+enum class Command { run, list, check, preflight, cell, diff };
 
 struct Options {
   Command command = Command::run;
@@ -23,10 +24,15 @@ struct Options {
   bool long_scenarios = false;
   std::string cell;                        ///< of `cell`: its id
   int attempt = 1;                         ///< of `cell`
-  std::string vendor, to;                  ///< of `bundle`: for whom, and the folder to make
   std::string other;                       ///< of `diff`: the later run's folder
   std::vector<std::string> select, rerun;  ///< globs over cell ids
 };
+
+/// A command that a program of reports/ performs: its words go there as they are.
+struct ReportCommand {
+  const char *name, *program, *what;
+};
+[[nodiscard]] std::span<const ReportCommand> report_commands();
 
 /// The options, or what to end with: help was shown, or a fault was reported.
 [[nodiscard]] std::expected<Options, suite::jobs::ExitCode> parse_options(int argc, char** argv);

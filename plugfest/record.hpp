@@ -23,6 +23,9 @@ struct ParticipantRecord {
   std::optional<std::vector<std::string>> deviations;
   /// Of a siw-vm.
   std::optional<std::string> kernel;
+  /// SHA-256 of what its results depend on: all that the event file says but its vendor, alias and
+  /// place.
+  std::string digest;
 };
 
 struct ScenarioRecord {

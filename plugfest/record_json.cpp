@@ -19,7 +19,8 @@ ParticipantRecord record_of(const Participant& one) {
                          .alias = one.alias,
                          .agent = agent_kinds.at(one.agent.index()),
                          .deviations = {},
-                         .kernel = {}};
+                         .kernel = {},
+                         .digest = one.digest};
   if (const auto* local = std::get_if<LocalReference>(&one.agent))
     made.deviations = local->deviations;
   if (const auto* guest = std::get_if<SiwGuest>(&one.agent)) made.kernel = guest->kernel;
@@ -83,7 +84,7 @@ Document document(const Event& event, const std::vector<Cell>& cells, const Jour
   for (const CellRecord& record : journal.records()) {
     ListedCell cell{
         .record = record, .gate = judge(event, record), .varies = is_known_to_vary(event, record)};
-    if (&record != &journal.latest(record.id))
+    if (!journal.has(record.id) || &record != &journal.latest(record.id))
       cell.gate.result = suite::results::GateResult::superseded;
     made.cells.push_back(std::move(cell));
   }

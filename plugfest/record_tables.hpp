@@ -48,16 +48,25 @@ constexpr auto table_of(const AgentOutput*) {
   return table("output", required("side", &AgentOutput::side),
                required("text", &AgentOutput::text));
 }
+constexpr auto table_of(const HostFacts*) {
+  return table("host", required("side", &HostFacts::side),
+               required("implementation", &HostFacts::implementation),
+               required("driver", &HostFacts::driver),
+               required("driver_version", &HostFacts::driver_version),
+               required("firmware", &HostFacts::firmware), required("kernel", &HostFacts::kernel));
+}
 constexpr auto table_of(const Outcome*) {
-  return table("outcome", required("verdict", &Outcome::verdict),
-               defaulted("advisory", &Outcome::advisory), required("fault", &Outcome::fault),
-               required("reason", &Outcome::reason), required("seconds", &Outcome::seconds).from(0),
-               defaulted("frames", &Outcome::frames), defaulted("dropped", &Outcome::dropped),
-               defaulted("pcap", &Outcome::pcap),
-               defaulted("capture_trouble", &Outcome::capture_trouble),
-               defaulted("checks", &Outcome::checks), defaulted("findings", &Outcome::findings),
-               defaulted("cuts", &Outcome::cuts), defaulted("steps", &Outcome::steps),
-               defaulted("wire", &Outcome::wire), defaulted("said", &Outcome::said));
+  return table(
+      "outcome", required("verdict", &Outcome::verdict), defaulted("start", &Outcome::start),
+      defaulted("hosts", &Outcome::hosts), defaulted("absent", &Outcome::absent),
+      defaulted("pcap_sha256", &Outcome::pcap_sha256), defaulted("advisory", &Outcome::advisory),
+      required("fault", &Outcome::fault), required("reason", &Outcome::reason),
+      required("seconds", &Outcome::seconds).from(0), defaulted("frames", &Outcome::frames),
+      defaulted("dropped", &Outcome::dropped), defaulted("pcap", &Outcome::pcap),
+      defaulted("capture_trouble", &Outcome::capture_trouble),
+      defaulted("checks", &Outcome::checks), defaulted("findings", &Outcome::findings),
+      defaulted("cuts", &Outcome::cuts), defaulted("steps", &Outcome::steps),
+      defaulted("wire", &Outcome::wire), defaulted("said", &Outcome::said));
 }
 constexpr auto table_of(const ParticipantRecord*) {
   return table("participant", required("name", &ParticipantRecord::name),
@@ -65,7 +74,8 @@ constexpr auto table_of(const ParticipantRecord*) {
                required("alias", &ParticipantRecord::alias),
                required("agent", &ParticipantRecord::agent).one_of(agent_kinds),
                defaulted("deviations", &ParticipantRecord::deviations),
-               defaulted("kernel", &ParticipantRecord::kernel));
+               defaulted("kernel", &ParticipantRecord::kernel),
+               defaulted("digest", &ParticipantRecord::digest));
 }
 constexpr auto table_of(const ScenarioRecord*) {
   return table("scenario", required("name", &ScenarioRecord::name),

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -195,11 +198,13 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   RunOptions run;
   run.slots = slots_for(event, options);
   run.capacity = capacities(event);
+  run.pause = event.step_timeout;
   run.time_limit = [&](const Cell& cell) {
     return event.deadline + grace + extra_time(event, cell.scenario);
   };
   run.rerun = [&](const Cell& cell) {
-    return fits_any(options.rerun, cell) || wants_another_try(event, journal, cell);
+    const bool was_down = journal.has(cell.id) && journal.latest(cell.id).outcome.absent;
+    return was_down || fits_any(options.rerun, cell) || wants_another_try(event, journal, cell);
   };
   // What was to be rerun has been rerun.
   run.repeat = [&](const Cell& cell) {
@@ -283,15 +288,15 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
   return ExitCode::good;
 }
 
-ExitCode make_bundle(const Options& options) {
-  constexpr std::chrono::minutes time_limit{5};
-  const auto made = suite::lab::run_command(
-      {RNIC_PYTHON, base::shipped_file("reports/bundle_plugfest.py").string(), "--vendor",
-       options.vendor, "--to", options.to, options.out},
-      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
-  if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
-  base::say(stdout, *made);
-  return ExitCode::good;
+ExitCode run_report(const std::string& program, const std::vector<std::string>& words) {
+  const std::string path = base::shipped_file("reports/" + program).string();
+  std::vector<std::string> command{RNIC_PYTHON, path};
+  command.insert(command.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  ::execv(arguments.front(), arguments.data());
+  return complain(ExitCode::harness, fmt::format("{}: {}", path, std::strerror(errno)));
 }
 
 }  // namespace plugfest

@@ -19,8 +19,9 @@ namespace plugfest {
 /// `rnic-plugfest cell`: plays one cell and leaves its record where a run on Slurm looks for it.
 [[nodiscard]] suite::jobs::ExitCode play_one(const Event& event, const std::vector<Cell>& cells,
                                              const Options& options);
-/// `rnic-plugfest bundle`.
-[[nodiscard]] suite::jobs::ExitCode make_bundle(const Options& options);
+/// Becomes a program of reports/, by its name and its words. Returns if that cannot be started.
+[[nodiscard]] suite::jobs::ExitCode run_report(const std::string& program,
+                                               const std::vector<std::string>& words);
 
 /// The rnic-agent of this machine's references and guests.
 [[nodiscard]] std::string own_agent(const Options& options);

@@ -80,8 +80,18 @@ struct AgentOutput {
   std::string text;
 };
 
+/// What the host of one side has said of itself in its hello.
+struct HostFacts {
+  Side side = Side::initiator;
+  std::string implementation, driver, driver_version, firmware, kernel;
+};
+
 /// How one attempt at a cell ended.
 struct Outcome {
+  std::string start;  ///< UTC; empty: it was not started
+  std::vector<HostFacts> hosts;
+  /// Whose agent did not start: the cell says nothing, and the host may be down.
+  std::optional<Side> absent;
   Verdict verdict = Verdict::error;
   bool advisory = false;  ///< beside the verdict pass: a SHOULD was not kept
   Fault fault = Fault::none;
@@ -93,6 +103,7 @@ struct Outcome {
   std::vector<Step> steps;
   std::vector<WireLine> wire;
   std::string pcap;  ///< file in the results folder; empty: not captured
+  std::string pcap_sha256;
   std::uint64_t frames = 0, dropped = 0;
   /// Why the capture is missing or incomplete.
   std::string capture_trouble;

@@ -275,11 +275,73 @@ BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
 BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
   const Scratch scratch;
   BOOST_REQUIRE(Journal::open(scratch.path, event));
-  const auto other = Journal::open(scratch.path, event_of("d2"));
+  EventRecord another = event;
+  another.name = "another";
+  const auto other = Journal::open(scratch.path, another);
   BOOST_REQUIRE(!other);
   BOOST_TEST(other.error().find("another event") != std::string::npos);
   std::ofstream(scratch.path / "results.ndjson") << "rubbish\n";
   BOOST_TEST(!Journal::open(scratch.path, event));
+}
+
+namespace {
+
+EventRecord event_with(const std::map<std::string, std::string>& digests,
+                       const std::string& vendor = "") {
+  EventRecord made = event_of(vendor);
+  for (const auto& [name, digest] : digests) {
+    ParticipantRecord& one = made.participants.emplace_back();
+    one.name = name;
+    one.vendor = vendor;
+    one.digest = digest;
+    made.digest += digest;
+  }
+  return made;
+}
+
+CellRecord played(const std::string& initiator, const std::string& responder, int attempt = 1) {
+  CellRecord made = record_of(initiator + "/" + responder + "/x#1", Verdict::pass);
+  made.initiator = initiator;
+  made.responder = responder;
+  made.attempt = attempt;
+  return made;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_late_participant_and_a_renamed_vendor_keep_the_results) {
+  const Scratch scratch;
+  {
+    auto journal = Journal::open(scratch.path, event_with({{"a", "1"}, {"b", "2"}})).value();
+    BOOST_REQUIRE(journal.add(played("a", "b")));
+  }
+  auto later =
+      Journal::open(scratch.path, event_with({{"a", "1"}, {"b", "2"}, {"c", "3"}}, "new")).value();
+  BOOST_TEST(later.has("a/b/x#1"));
+  BOOST_TEST(!later.has("a/c/x#1"));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_played_with_another_device_is_kept_and_does_not_count) {
+  const Scratch scratch;
+  const EventRecord before = event_with({{"a", "1"}, {"b", "2"}, {"c", "3"}});
+  {
+    auto journal = Journal::open(scratch.path, before).value();
+    BOOST_REQUIRE(journal.add(played("a", "b")));
+    BOOST_REQUIRE(journal.add(played("a", "c")));
+  }
+  const EventRecord after = event_with({{"a", "1"}, {"b", "other"}, {"c", "3"}});
+  {
+    auto journal = Journal::open(scratch.path, after).value();
+    BOOST_TEST(!journal.has("a/b/x#1"));
+    BOOST_TEST(journal.attempts("a/b/x#1") == 1);
+    BOOST_TEST(journal.has("a/c/x#1"));
+    BOOST_TEST(journal.records().size() == 2u);
+    BOOST_REQUIRE(journal.add(played("a", "b", 2)));
+  }
+  BOOST_TEST(Journal::open(scratch.path, after).value().has("a/b/x#1"));
+  auto back = Journal::open(scratch.path, before).value();
+  BOOST_TEST(!back.has("a/b/x#1"));
+  BOOST_TEST(back.attempts("a/b/x#1") == 2);
 }
 
 BOOST_AUTO_TEST_CASE(results_of_an_earlier_version_are_left_alone) {

@@ -2,12 +2,13 @@
 """What one vendor may see of a plugfest: its own cells, and of everybody else no name, no log and no hardware address."""
 
 import copy
+import hashlib
 import json
 import pathlib
 import re
 import struct
 
-from . import plugfest
+from . import page, plugfest
 
 PCAP_HEADER = struct.Struct("<IHHiIII")
 RECORD_HEADER = struct.Struct("<IIII")
@@ -75,6 +76,27 @@ def reduce(whole, own):
     return document, pcaps
 
 
+def sign_off(folder, vendor, signer=""):
+    """The page that vendor and organiser sign: what was played with what result, and the digest of the results that it stands for.
+    `signer`: the organiser's public key as PEM, if the bundle is signed."""
+    content = (pathlib.Path(folder) / "results.json").read_bytes()
+    document = json.loads(content)
+    last = [cell for cell in document["cells"] if cell["gate"]["result"] != "superseded"]
+    own = [one["name"] for one in document["event"]["participants"] if one["vendor"] == vendor]
+    rows = []
+    for peer in document["event"]["participants"]:
+        cells = [cell for cell in last if peer["name"] in (cell["initiator"], cell["responder"])]
+        if peer["name"] not in own and cells:
+            rows.append((peer["alias"] or peer["name"], {verdict: sum(cell["verdict"] == verdict for cell in cells) for verdict in plugfest.WORDS}))
+    hosts = sorted({tuple(host[key] for key in ("implementation", "driver", "driver_version", "firmware", "kernel")) for cell in last
+                    for host in cell.get("hosts", []) if cell[host["side"]] in own})
+    verdicts = [verdict for verdict in plugfest.WORDS if any(counts[verdict] for _, counts in rows)]
+    key = hashlib.sha256(signer.encode()).hexdigest() if signer else ""
+    return page.environment().get_template("sign_off.html.j2").render(
+        event=document["event"]["name"], vendor=vendor, own=own, rows=rows, verdicts=verdicts, hosts=hosts, cells=len(last),
+        complete=document["complete"], digest=hashlib.sha256(content).hexdigest(), key=key, **page.assets(["report.css", "statement.css"], []))
+
+
 def _scrubber(others, shown):
     """Replaces every mention of the others in a text that an agent or an organiser wrote."""
     words = {one["name"]: shown[one["name"]] for one in others}
@@ -87,13 +109,14 @@ def _scrubber(others, shown):
 
 
 def _cell(cell, own, names, hide, pcaps):
-    made = _hidden({key: value for key, value in cell.items() if key not in ("id", "initiator", "responder", "scenario", "pcap", "said")},
+    made = _hidden({key: value for key, value in cell.items() if key not in ("id", "initiator", "responder", "scenario", "pcap", "pcap_sha256", "said", "hosts")},
                    hide)
     for side in ("initiator", "responder"):
         made[side] = names.get(cell[side], cell[side])
     made["scenario"] = cell["scenario"]
     made["id"] = f"{made['initiator']}/{made['responder']}/{made['scenario']}#{made['repeat']}"
-    # What an agent wrote to its standard error is its vendor's.
+    # What an agent wrote to its standard error, and what it said of its host, is its vendor's.
+    made["hosts"] = [host for host in cell.get("hosts", []) if cell[host["side"]] in own]
     made["said"] = [said for said in cell.get("said", []) if cell[said["side"]] in own]
     made["pcap"] = ""
     if cell.get("pcap"):

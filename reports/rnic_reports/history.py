@@ -76,13 +76,13 @@ def in_words(changes):
 
 def read(folder):
     """Raises load.Unreadable."""
-    report, names = load.load(folder), renamed.load()
+    report = load.load(folder)
     run, iut = report.run, report.run.iut
     version = ", ".join(filter(None, (f"{iut.driver} {iut.driver_version}".strip(), iut.firmware and f"firmware {iut.firmware}",
                                       iut.kernel and f"kernel {iut.kernel}")))
     return Run(pathlib.Path(folder), run.id, run.start, iut.implementation or iut.kind, version, f"{run.suite_version} at {run.suite_commit[:12]}",
                sum(case.duration for case in report.cases), report.complete,
-               {**{renamed.current(case.id, names): _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
+               {**{renamed.current_id(case.id): _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
 
 
 def _of_finding(found):

@@ -103,6 +103,18 @@ def _testcase(suite, case: Case):
         outcome(element, "skipped", "known issue", f"known issue: {case.gate.reason} ({case.gate.entry})", None)
     elif case.verdict != "pass":  # the gate says nothing of it: never green
         outcome(element, "failure", case.verdict, case.why or case.verdict, evidence(case))
+    _retries(element, case)
+
+
+def _retries(element, case: Case):
+    """Earlier attempts that were bad, in the elements that Maven Surefire introduced and CI systems read: the last attempt alone counts."""
+    final = "flaky" if case.verdict == "pass" else "rerun"
+    for attempt in case.earlier:
+        if attempt.verdict in ("pass", "not_applicable"):
+            continue
+        kind = "Error" if attempt.verdict == "error" else "Failure"
+        child = tree.SubElement(element, final + kind, message=attempt.why or attempt.verdict, type=attempt.verdict)
+        tree.SubElement(child, "stackTrace").text = evidence(attempt)
 
 
 def outcome(element, tag, kind, message, body):

@@ -18,6 +18,7 @@ def markdown(report: Report, catalogue):
     lines += _list("New failures", len(report.new_failures), [_cause(found, catalogue) for found in attention.findings(report.new_failures)])
     lines += _list("New findings", len(report.new_findings), [_finding(finding, catalogue) for finding in report.new_findings])
     lines += _list("Stale known issues", len(report.stale_entries), [f"- {code(entry)}" for entry in report.stale_entries])
+    lines += _list("Flaky: passed after a bad attempt", len(report.flaky), [_flaky(case) for case in report.flaky])
     lines += _list("Advisories", report.advisories, [_advisory(*found, catalogue) for found in attention.advisories(report)])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -89,6 +90,11 @@ def _finding(finding, catalogue):
     place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
     return (f"- {code(finding.id)}{place}: admissible {' or '.join(code(line) for line in finding.admissible[:4])}, "
             f"actual {code(finding.observed[0])}; in {finding.cases} cases, first in {code(finding.first_case)}")
+
+
+def _flaky(case):
+    bad = [attempt for attempt in case.earlier if attempt.verdict not in ("pass", "not_applicable")]
+    return f"- {code(case.id)}: attempt {', '.join(str(one.attempt) for one in bad)} of {case.attempt}: {bad[-1].verdict}: {code(bad[-1].why)}"
 
 
 def _advisory(told, cases, catalogue):

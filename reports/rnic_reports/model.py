@@ -362,6 +362,12 @@ class Report:
         return [finding for finding in self.findings if finding.is_new_failure]
 
     @property
+    def flaky(self):
+        """Passed at last, after an attempt that did not."""
+        return [case for case in self.cases if case.verdict == "pass"
+                and any(attempt.verdict not in ("pass", "not_applicable") for attempt in case.earlier)]
+
+    @property
     def known(self):
         return [case for case in self.cases if case.is_known]
 

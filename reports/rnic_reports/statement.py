@@ -92,7 +92,7 @@ def render(report, catalogue, folder, html_path):
 
 def _is_partial(run):
     options = dict(run.options)
-    return any(options.get(name, "") not in ("", "*", "none") for name in ("select", "rules", "rfc", "sections"))
+    return any(options.get(name, "") not in ("", "*", "none") for name in ("select", "rules", "rfc", "sections", "shard"))
 
 
 def _digest(folder):

@@ -47,15 +47,15 @@ class Changes(Runs):
         self.assertEqual(history.in_words(found), ["2 new failures", "1 fails differently", "1 fixed", "1 added", "1 not run again"])
 
     def test_a_renamed_case_is_the_same_case(self):
-        old, new = next(iter(renamed.load().items()))
+        old, new = next(iter(renamed.table().items()))
         before = self.run_of("before", [failing(f"{old}@initiator"), failing(old)])
         after = self.run_of("after", [failing(f"{new}@initiator"), passing(new)])
         found = history.compare(history.read(before), history.read(after))
         self.assertEqual([(change.kind, change.case) for change in found], [("fixed", new)])
 
     def test_without_the_table_of_renamed_cases_ids_are_as_they_are(self):
-        self.assertEqual(renamed.load(self.folder / "none.def"), {})
-        self.assertEqual(renamed.current("a.b@ipv6", {}), "a.b@ipv6")
+        self.assertEqual(renamed.table(self.folder / "none.def"), {})
+        self.assertEqual(renamed.current_id("a.b@ipv6"), "a.b@ipv6")
 
     def test_not_applicable_is_no_failure(self):
         none = make_samples.case("a.b", "mpa/a.cpp", ["r"], "not_applicable", reason="PICS")

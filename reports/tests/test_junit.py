@@ -15,9 +15,12 @@ ATTRIBUTES = {
     "testsuite": {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname", "id", "package"},
     "properties": set(), "property": {"name", "value"}, "testcase": {"name", "classname", "time"},
     "failure": {"message", "type"}, "error": {"message", "type"}, "skipped": {"message"},
+    "flakyFailure": {"message", "type"}, "flakyError": {"message", "type"}, "rerunFailure": {"message", "type"}, "rerunError": {"message", "type"},
+    "stackTrace": set(),
 }
+RETRIES = {"flakyFailure", "flakyError", "rerunFailure", "rerunError"}
 CHILDREN = {"testsuites": {"testsuite"}, "testsuite": {"properties", "testcase"}, "properties": {"property"},
-            "testcase": {"failure", "error", "skipped"}}
+            "testcase": {"failure", "error", "skipped", *RETRIES}, **{name: {"stackTrace"} for name in RETRIES}}
 
 
 class JUnit(FolderTest):
@@ -39,7 +42,7 @@ class JUnit(FolderTest):
         return root
 
     def outcomes(self, root):
-        return {case.get("name"): ([child.tag for child in case] or ["pass"])[0] for case in root.iter("testcase")}
+        return {case.get("name"): ([child.tag for child in case if child.tag not in RETRIES] or ["pass"])[0] for case in root.iter("testcase")}
 
     def test_each_case_has_its_outcome(self):
         root = self.of("mixed")
@@ -52,6 +55,22 @@ class JUnit(FolderTest):
             "ddp.tagged.write-beyond-bounds-is-terminated@ipv6": "failure", "ddp.untagged.segments-in-order": "pass",
             "rdmap.write.large-write-arrives": "pass", "rdmap.write.cut-reached-the-wire": "failure",
             "rdmap.read.zero-length-read-is-answered": "failure", "rdmap.read.hung-agent": "error"})
+
+    def test_earlier_bad_attempts_are_shown_and_do_not_count(self):
+        document = json.loads((SAMPLES / "mixed" / "results.json").read_text())
+        number = next(at for at, one in enumerate(document["cases"]) if one["verdict"] == "fail")
+        last = document["cases"][number]
+        for verdict, tag in (("pass", "flaky"), ("fail", "rerun")):
+            for bad, kind in (("fail", "Failure"), ("inconclusive", "Failure"), ("error", "Error"), ("pass", None)):
+                earlier = {**last, "verdict": bad, "gate": {"result": "superseded", "entry": "", "reason": ""}}
+                after = {**last, "attempt": 2, "verdict": verdict,
+                         "gate": {"result": "as_expected" if verdict == "pass" else "new_failure", "entry": "", "reason": ""}}
+                cases = [*document["cases"][:number], earlier, after, *document["cases"][number + 1:]]
+                report = self.loaded({**document, "cases": cases})
+                element = next(one for one in self.checked(junit(report)).iter("testcase") if one.get("name") == last["id"])
+                outcome = ["failure"] if verdict == "fail" else []
+                self.assertEqual([child.tag for child in element], outcome + ([tag + kind] if kind else []))
+                self.assertEqual(last["id"] in [case.id for case in report.flaky], verdict == "pass" and kind is not None)
 
     def test_a_finding_is_an_item_of_its_own(self):
         document = json.loads((SAMPLES / "clean" / "results.json").read_text())

@@ -29,8 +29,8 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
 // the tester.
 Json deciding(const Json& options) {
   Json left = options;
-  for (const char* name : {"select", "rules", "rfc", "sections", "rerun_failed", "long", "jobs",
-                           "capture", "pics", "pixit"})
+  for (const char* name : {"select", "rules", "rfc", "sections", "rerun_failed", "long", "shard",
+                           "jobs", "capture", "pics", "pixit"})
     left.erase(name);
   return left;
 }
@@ -46,6 +46,7 @@ Options choosing(const Options& options, const Json& asked) {
   chosen.sections = asked.value("sections", std::vector<std::string>());
   chosen.long_run = asked.value("long", false);
   chosen.rerun_failed = asked.value("rerun_failed", false);
+  chosen.shard = Shard::parse(asked.value("shard", "")).value_or(Shard());
   return chosen;
 }
 
@@ -109,7 +110,8 @@ Json asked_by(const Options& options) {
           {"rfc", options.rfc ? Json(*options.rfc) : Json()},
           {"sections", options.sections},
           {"rerun_failed", options.rerun_failed},
-          {"long", options.long_run}};
+          {"long", options.long_run},
+          {"shard", options.shard.text()}};
 }
 
 std::optional<std::string> other_than(const results::RunRecord& run,

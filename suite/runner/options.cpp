@@ -86,6 +86,26 @@ void add_selection(CLI::App& app, Options& o) {
                  "only those of this section of it and its subsections, e.g. 7.1; may be repeated")
       ->needs("--rfc");
   app.add_flag("--long", o.long_run, "also the cases that take a long time");
+  app.add_option_function<std::string>(
+      "--shard",
+      [&o](const std::string& text) {
+        const auto shard = Shard::parse(text);
+        if (!shard) throw CLI::ValidationError("--shard", shard.error());
+        o.shard = *shard;
+      },
+      "only every Nth of these cases, e.g. 2/4; `merge` makes one run of all shards");
+}
+
+void add_gate_options(CLI::App& app, Options& o) {
+  app.add_option("--expectations", o.expectations,
+                 "file of known issues (default: suite/expectations/IUT.yaml, if there)");
+  app.add_option(
+      "--baseline", o.baseline,
+      "an earlier run (its folder or results.json): only what got worse since then fails");
+  app.add_option("--edition", o.edition,
+                 "an edition of the suite, e.g. 2026.1 (or a ledger of your own): what only later "
+                 "editions judge does not fail");
+  app.add_option("--junit", o.junit, "write JUnit XML to this file too");
 }
 
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
@@ -100,8 +120,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
       "--slab-checks", o.slab_checks,
       "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
       "run at the same time are then repeated");
-  app.add_option("--expectations", o.expectations,
-                 "file of known issues (default: suite/expectations/IUT.yaml, if there)");
+  add_gate_options(app, o);
   app.add_option("--deviation", o.deviations,
                  "make the reference break a rule in this way; may be repeated");
   app.add_option("--lawful", o.lawful,
@@ -116,7 +135,6 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_flag("--fresh", o.fresh,
                "begin a new run, in a folder of its own (--out with a number, if there is one "
                "already)");
-  app.add_option("--junit", o.junit, "write JUnit XML to this file too");
   app.add_option("--write-expectations", o.write_expectations,
                  "draft a file of known issues from the new failures; you add the reason to each "
                  "entry");
@@ -224,8 +242,9 @@ std::string read_claims(Options& o) {
 
 // The first word is a command; without one it is `run`.
 std::vector<std::string> with_command(std::vector<std::string> arguments) {
-  constexpr std::array<std::string_view, 9> commands{
-      "run", "list", "probe", "doctor", "explain", "coverage", "collect", "dispute", "--help"};
+  constexpr std::array<std::string_view, 11> commands{"run",     "list",     "probe",   "doctor",
+                                                      "explain", "coverage", "collect", "merge",
+                                                      "diff",    "dispute",  "--help"};
   const bool given =
       !arguments.empty() && (std::ranges::find(commands, arguments.front()) != commands.end() ||
                              arguments.front() == "-h" || arguments.front() == "--version");
@@ -281,6 +300,21 @@ class CommandLine {
     CLI::App& collect =
         command("collect", "make the results.json of a run that was killed", Command::collect);
     collect.add_option("DIR", options_.subject, "its output folder")->required();
+    CLI::App& merge = command(
+        "merge", "make one run of the shards of it, with one report and one gate", Command::merge);
+    merge.add_option("DIR", options_.runs, "the output folders of all shards")->required();
+    merge.add_option("--out", options_.out, "the folder to write (default: out)");
+    add_gate_options(merge, options_);
+    merge.footer(std::string("example: rnic-suite merge --out out shard-1 shard-2 shard-3\n") +
+                 exit_codes);
+    CLI::App& diff =
+        command("diff", "compare two runs, and print what changed as Markdown", Command::diff);
+    diff.add_option("DIR", options_.runs, "the output folders of both runs, the earlier one first")
+        ->required()
+        ->expected(2);
+    diff.footer(
+        "example: rnic-suite diff base out\nexit: 0 nothing got worse, 1 a case fails newly or in "
+        "another way, 2 usage,\n      3 results that cannot be read or are not complete\n");
     CLI::App& dispute = command(
         "dispute", "bundle the evidence of a verdict, for a dispute about it", Command::dispute);
     dispute.add_option("CASE|finding:RULE", options_.subject, "a case of a run, or a finding")
@@ -383,6 +417,8 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (!o.pics.empty()) add("--pics", o.pics.string());
   if (!o.pixit.empty()) add("--pixit", o.pixit.string());
   if (!o.expectations.empty()) add("--expectations", o.expectations.string());
+  if (!o.baseline.empty()) add("--baseline", o.baseline.string());
+  if (!o.edition.empty()) add("--edition", o.edition);
   if (o.strict) list.emplace_back("--strict");
   if (o.slab_checks) list.emplace_back("--slab-checks");
   return list;
@@ -397,6 +433,9 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"sections", o.sections},
           {"rerun_failed", o.rerun_failed},
           {"long", o.long_run},
+          {"shard", o.shard.text()},
+          {"baseline", o.baseline.string()},
+          {"edition", o.edition},
           {"strict", o.strict},
           {"slab_checks", o.slab_checks},
           {"jobs", o.jobs},

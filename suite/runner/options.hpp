@@ -14,10 +14,22 @@
 #include "suite/iut/pics/pixit.hpp"
 #include "suite/jobs/exit_code.hpp"
 #include "suite/runner/iut_choice.hpp"
+#include "suite/runner/shard.hpp"
 
 namespace suite::runner {
 
-enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, dispute };
+enum class Command : std::uint8_t {
+  run,
+  list,
+  probe,
+  doctor,
+  explain,
+  coverage,
+  collect,
+  merge,
+  diff,
+  dispute
+};
 
 struct Options {
   Command command = Command::run;
@@ -31,12 +43,15 @@ struct Options {
   std::vector<std::string> lawful;  ///< variants
   std::string link = "tcp";         ///< or memory
   std::filesystem::path pics, pixit, expectations;
+  std::filesystem::path baseline;  ///< an earlier run: only what got worse since then fails
+  std::string edition;             ///< of the suite: what later ones judge does not fail
   iut::Pics claims;   ///< what is in the PICS: the one asked for, or our own of this IUT
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
   // the cases
   std::vector<std::string> select, rules;
   std::optional<int> rfc;             ///< only cases that judge a rule of it
   std::vector<std::string> sections;  ///< of that RFC, each with those below it
+  Shard shard;
   bool rerun_failed = false, long_run = false, strict = false;
   bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
@@ -54,6 +69,7 @@ struct Options {
   bool json = false;  ///< list: with everything known about each case
   /// explain: a rule id; collect: a folder; probe: a file; dispute: a case id or finding:RULE
   std::string subject;
+  std::vector<std::string> runs;  ///< diff, merge: folders of runs
 };
 
 /// A command line that leaves nothing to run: help was asked for, or it is wrong.

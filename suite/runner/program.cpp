@@ -20,6 +20,7 @@
 #include "suite/runner/dispute.hpp"
 #include "suite/runner/doctor_and_probe.hpp"
 #include "suite/runner/explain.hpp"
+#include "suite/runner/merge.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/run.hpp"
@@ -134,7 +135,8 @@ ExitCode coverage(const SuiteParts& parts, const Options& options) {
 /// Commands that give a wrong result without the files that belong to the suite: a known issue
 /// would show as a new failure, or the report would be missing.
 bool needs_shipped_files(Command command) {
-  return command == Command::run || command == Command::explain || command == Command::collect;
+  return command == Command::run || command == Command::explain || command == Command::collect ||
+         command == Command::merge || command == Command::diff;
 }
 
 ExitCode perform(const SuiteParts& parts, const Options& options,
@@ -162,6 +164,10 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
       return printed(bundle_dispute(options));
     case Command::collect:
       return collect(options);
+    case Command::merge:
+      return merge_shards(parts, options, command);
+    case Command::diff:
+      return compare_runs(options);
     case Command::probe:
       return printed(probe(parts, options));
     case Command::doctor:
@@ -214,16 +220,17 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     return static_cast<int>(cannot_go_on(
         "the current folder no longer exists; change to one that does, and start again"));
   try {
+    const auto perform_run = [&](std::vector<std::string> arguments) {
+      arguments.insert(arguments.begin(), command.front());
+      return perform_command(parts, arguments);
+    };
     if (argc > 1 && command[1] == "soak") {
-      const auto perform_run = [&](std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), command.front());
-        return perform_command(parts, arguments);
-      };
       return static_cast<int>(
           printed(soak(parts, {command.begin() + 2, command.end()}, perform_run)));
     }
     if (argc > 1 && command[1] == "replay")
-      return static_cast<int>(printed(replay(parts, {command.begin() + 2, command.end()})));
+      return static_cast<int>(
+          printed(replay(parts, {command.begin() + 2, command.end()}, perform_run)));
     return static_cast<int>(perform_command(parts, command));
   } catch (const std::bad_alloc&) {
     return static_cast<int>(

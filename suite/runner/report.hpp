@@ -12,4 +12,7 @@ namespace suite::runner {
 /// Runs reports/render.py on the output folder. The error is one line.
 [[nodiscard]] std::expected<void, std::string> render_reports(const Options& options);
 
+/// Runs reports/compare_runs.py on the two runs, which prints the comparison.
+[[nodiscard]] jobs::ExitCode compare_runs(const Options& options);
+
 }  // namespace suite::runner

@@ -12,7 +12,6 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
-#include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
@@ -24,6 +23,7 @@
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/report.hpp"
+#include "suite/runner/run_gate.hpp"
 #include "suite/runner/run_summary.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 
@@ -147,7 +147,7 @@ class Run final : IutInstance::Observer {
   void instance_reports(const std::string& line) override { progress_.tell(line); }
   void instance_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
   bool is_known_kernel_message(const std::string& excerpt) const override {
-    return gate_->known_kernel_message(excerpt) != nullptr;
+    return gate_->is_known_kernel_message(excerpt);
   }
   void show(const results::CaseRecord& record);
   void abort_run(results::Ending ending, const std::string& why);
@@ -166,7 +166,8 @@ class Run final : IutInstance::Observer {
   std::map<std::string, std::uint32_t> attempts_;  ///< of earlier sessions, by record's id
   CaseList whole_;                                 ///< all cases of the run
   expectations::KnownIssues known_;
-  std::optional<expectations::Gate> gate_;
+  Allowances allowances_;
+  std::optional<RunGate> gate_;
   std::vector<std::unique_ptr<IutInstance>> instances_;  ///< the first one reports what the IUT is
   std::optional<jobs::EndingSignals> signals_;
   results::RunRecord record_;
@@ -186,6 +187,9 @@ Checked<void> Run::prepare() {
   if (!known) return std::unexpected(known.error());
   known_ = std::move(*known);
   record_.expectations_file = path.string();
+  auto allowances = load_allowances(options_);
+  if (!allowances) return std::unexpected(allowances.error());
+  allowances_ = std::move(*allowances);
 
   if (!options_.junit.empty()) {  // found out before the run rather than after it
     if (const auto fault = output_file_fault(options_.junit))
@@ -267,7 +271,7 @@ Checked<void> Run::prepare_instances(std::vector<Plan> plans) {
   const iut::Hello& hello = *instances_.front()->hello();
   compare_claims(hello);
   describe_iut(hello);
-  gate_.emplace(std::move(known_), record_.iut);
+  gate_.emplace(std::move(known_), allowances_, record_.iut);
   return begin_session();
 }
 
@@ -423,11 +427,7 @@ results::Document Run::conclude(results::Document document) {
   if (!over_ && missing > 0)
     record_.ending_reason = fmt::format("{} of {} cases have no verdict", missing, whole_.size());
   document.run = record_;
-  document.findings = results::gather_findings(document.cases);
-  for (results::FindingRecord& finding : document.findings) finding.gate = gate_->judge(finding);
-  document.summary.findings = document.findings.size();
-  for (std::string& entry : gate_->stale_findings(document))
-    document.summary.stale_entries.push_back(std::move(entry));
+  gate_->judge_findings(document);
   const jobs::Findings findings = findings_of(document);
   if (record_.complete && findings.harness)
     record_.ending_reason =

@@ -157,6 +157,8 @@ jobs::Findings findings_of(const results::Document& document) {
   for (const results::FindingRecord& finding : document.findings)
     findings.new_failure |= finding.gate.result == GateResult::new_failure;
   findings.stale |= !document.summary.stale_entries.empty();
+  // With a baseline only what got worse counts.
+  if (!document.run.options.value("baseline", "").empty()) findings.stale = false;
   findings.harness |= !judged || death_at_the_end(document).has_value();
   return findings;
 }

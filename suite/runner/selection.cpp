@@ -107,6 +107,7 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
   if (const auto problem = fault_of_text(options)) return std::unexpected(*problem);
   const bool with_dat = asks_for_dat(options);
   std::vector<const cases::Case*> chosen;
+  std::size_t place = 0;
   for (const cases::Case& one : table) {
     if (one.layer == "dat" && !with_dat) continue;
     const bool by_pattern =
@@ -119,8 +120,13 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     const bool by_text = !options.rfc || judges_asked_text(one, options);
     const bool by_failure =
         !options.rerun_failed || std::ranges::find(failed, one.id) != failed.end();
-    if (by_pattern && by_rule && by_text && by_failure) chosen.push_back(&one);
+    if (!by_pattern || !by_rule || !by_text || !options.shard.has(place++)) continue;
+    if (by_failure) chosen.push_back(&one);
   }
+  if (place > 0 && place < options.shard.count)
+    return std::unexpected(
+        fmt::format("--shard {}: there are only {} cases; choose as many shards at most",
+                    options.shard.text(), place));
   if (chosen.empty()) {
     return std::unexpected(
         options.rerun_failed

@@ -87,6 +87,8 @@ rnic_install_folder(reports/rnic_reports *.py)
 rnic_install_folder(reports/templates *.j2 *.css *.js)
 rnic_install_folder(reports/schema *.json)
 rnic_install_folder(reference_rnic/deviants deviations.def)
+rnic_install_folder(suite/cases renamed_cases.def)
+rnic_install_folder(suite/editions *.json)
 rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
 rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py reports/render_statement.py

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Checks a signed bundle: that its manifest was signed with the organiser's key, and that every file is as it was."""
+
+import argparse
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+from rnic_reports import signing  # noqa: E402
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="rnic-plugfest verify", description=__doc__,
+                                     epilog="example: rnic-plugfest verify acme --public organiser.pem; exit: 0 it is as it was, 1 it is not, 2 usage")
+    parser.add_argument("folder", metavar="BUNDLE", type=pathlib.Path, help="the folder that the organiser gave")
+    parser.add_argument("--public", metavar="PEM", required=True, type=pathlib.Path, help="the organiser's public key")
+    options = parser.parse_args(argv)
+    try:
+        count = signing.verify(options.folder, options.public)
+    except (signing.Refused, OSError, UnicodeDecodeError) as fault:
+        print(f"rnic-plugfest verify: {fault}", file=sys.stderr)
+        return 1
+    print(f"{options.folder}: {count} files are as they were signed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
