@@ -154,13 +154,14 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (rows_used_) prepare_next_row();
   rows_used_ = true;
   context_.note(Direction::none, "row: " + name);
-  auto [verdict, reason, silence] = rule_on_row(name, row_body);
+  auto [verdict, reason, silence, lack] = rule_on_row(name, row_body);
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
+    lack.reset();
     reason = fmt::format("a tenth of the deadline has passed, the rest was used up by row {}{}{}",
                          shortened_since_, reason.empty() ? "" : ": ", reason);
   }
-  outcome_.rows.push_back({name, verdict, reason});
+  outcome_.rows.push_back({name, verdict, reason, lack});
   if (row_was_late_ && verdict != Verdict::pass && shortened_since_.empty())
     shortened_since_ = name;
   // The next row would meet the same fault of the harness.
