@@ -9,6 +9,7 @@ HostWatch::HostWatch(std::size_t hosts, base::Duration first_pause)
     : hosts_(hosts), first_pause_(first_pause) {}
 
 void HostWatch::failed(Host& host, base::TimePoint now) const {
+  if (!host.met) return;
   // One that was set aside is tried with a single cell.
   if (++host.failures < failures_in_a_row && host.trials == 0) return;
   base::Duration pause = first_pause_;
@@ -26,7 +27,7 @@ void HostWatch::ended(const Cell& cell, const Outcome& outcome, base::TimePoint 
     if (outcome.absent == side)
       failed(host, now);
     else if (answered)
-      host = {};
+      host = {.met = true};
   }
 }
 
@@ -38,7 +39,8 @@ bool HostWatch::given_up(std::size_t host) const { return hosts_[host].trials >=
 
 bool HostWatch::again(const Cell& cell, const Outcome& outcome, int attempt) const {
   if (!outcome.absent || attempt >= most_attempts) return false;
-  return !given_up(*outcome.absent == Side::initiator ? cell.initiator : cell.responder);
+  const std::size_t host = *outcome.absent == Side::initiator ? cell.initiator : cell.responder;
+  return hosts_[host].met && !given_up(host);
 }
 
 }  // namespace plugfest

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which hosts are down: one whose agent does not start several times in a row is set aside, tried again
-// after a while, and comes back when it answers.
+// Which hosts are down: one that has answered, and whose agent then does not start several times in a
+// row, is set aside, tried again after a while, and comes back when it answers. One that never answered
+// costs its cells at once: waiting would not mend what was wrong from the beginning.
 #pragma once
 
 #include <chrono>
@@ -32,6 +33,7 @@ class HostWatch {
 
  private:
   struct Host {
+    bool met = false;  ///< it has answered in this run
     int failures = 0;  ///< in a row
     int trials = 0;    ///< since it last answered
     base::TimePoint until = base::TimePoint::min();

@@ -32,6 +32,7 @@ ALLOWED = {
     "dissectors/capture": ["reference_rnic/wire", "rules"],
     "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
+    "dissectors/scrub": ["dissectors/lint", "dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/bench": ["dissectors/capture", "reference_rnic/wire"],
     "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "suite/iut": [],

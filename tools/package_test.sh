@@ -74,7 +74,7 @@ check 0 sh -c "apt-get install -q -y --no-install-recommends ${files[*]}"
 if within sh -c 'command -v cc || command -v g++'; then fail 1 "there is a compiler: this shows less than it should"; fi
 within sh -c "dpkg -L ${names[*]} | sort -u | while read -r path; do [ -d \"\$path\" ] || echo \"\$path\"; done" >"$folder/tmp/installed"
 
-for program in rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab rnic-agent; do check 0 "$program" --version; done
+for program in rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-self-test rnic-lab rnic-agent; do check 0 "$program" --version; done
 check 0 rnic-suite doctor
 check 0 rnic-suite run --select 'mpa.crc.*' --out /tmp/out
 check 0 rnic-suite run --iut dat:reference --select 'dat.pz.*' --out /tmp/out-dat

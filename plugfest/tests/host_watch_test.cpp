@@ -10,23 +10,38 @@ using namespace std::chrono_literals;
 
 namespace {
 
+HostFacts facts(Side side) {
+  HostFacts made;
+  made.side = side;
+  return made;
+}
+
+Cell between(std::size_t initiator, std::size_t responder) {
+  Cell made;
+  made.id = "a/b/x#1";
+  made.initiator = initiator;
+  made.responder = responder;
+  return made;
+}
+
 struct WithHosts {
+  WithHosts() { watch.ended(cell, met(), at(0s)); }
   static Outcome lost(Side side) {
     Outcome outcome;
     outcome.absent = side;
-    if (side == Side::responder) outcome.hosts.push_back({.side = Side::initiator});
+    if (side == Side::responder) outcome.hosts.push_back(facts(Side::initiator));
     return outcome;
   }
   static Outcome met() {
     Outcome outcome;
-    outcome.hosts = {{.side = Side::initiator}, {.side = Side::responder}};
+    outcome.hosts = {facts(Side::initiator), facts(Side::responder)};
     return outcome;
   }
   base::TimePoint at(base::Duration time) const { return start + time; }
 
   HostWatch watch{3, 10s};
   base::TimePoint start{std::chrono::hours(1)};
-  Cell cell{.id = "a/b/x#1", .initiator = 0, .responder = 1};
+  Cell cell = between(0, 1);
 };
 
 }  // namespace
@@ -69,6 +84,14 @@ BOOST_AUTO_TEST_CASE(it_is_given_up_at_last) {
   watch.ended(cell, lost(Side::initiator), now);
   BOOST_TEST(watch.given_up(0));
   BOOST_TEST(!watch.aside(0, now));
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_never_answered_is_not_waited_for) {
+  const Cell other = between(0, 2);
+  for (int i = 0; i < 20; ++i) watch.ended(other, lost(Side::responder), at(0s));
+  BOOST_TEST(!watch.aside(2, at(0s)));
+  BOOST_TEST(!watch.given_up(2));
+  BOOST_TEST(!watch.again(other, lost(Side::responder), 1));
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_that_met_a_host_that_is_down_is_played_again) {

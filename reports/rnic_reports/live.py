@@ -29,7 +29,7 @@ class Live:
     def _forget(self):
         self._at = 0
         self.event, self.attempts = None, {}  # cell id -> attempts in their order
-        self.ended, self.over = [], False
+        self.ended, self.over, self._values = [], False, {}
 
     def refresh(self):
         """Returns this object. A torn last line waits until it is whole."""
@@ -43,13 +43,13 @@ class Live:
                         self._identity = identity
                         self._forget()
                     file.seek(self._at)
-                    content = file.read()
+                    for line in file:  # one at a time: the journal of a large event has gigabytes
+                        if not line.endswith(b"\n"):
+                            break
+                        self._take(line)
+                        self._at += len(line)
             except OSError as error:
                 raise plugfest.Unreadable(f"{path}: {error.strerror}; give the --out folder of a plugfest run") from error
-            whole = content.rfind(b"\n") + 1
-            for line in content[:whole].splitlines():
-                self._take(line)
-            self._at += whole
         return self
 
     def _take(self, line):
@@ -65,13 +65,18 @@ class Live:
             return  # a line that was torn in the middle of an earlier run
 
     def _add(self, record):
-        cell = {name: _clean(record[name]) for name in KEPT if name in record}
+        cell = {name: self._shared(_clean(record[name])) for name in KEPT if name in record}
         if cell["verdict"] == "pass" and cell.get("advisory"):
             cell["verdict"] = "advisory"
         if cell["verdict"] not in plugfest.GLYPHS:
             return
         self.attempts.setdefault(cell["id"], []).append(cell)
         self.ended.append(cell)
+
+    def _shared(self, value):
+        """The same object for what many cells say alike."""
+        key = value if isinstance(value, str) else json.dumps(value) if isinstance(value, list) else None
+        return value if key is None or len(key) > 2000 else self._values.setdefault(key, value)
 
     @property
     def state(self):

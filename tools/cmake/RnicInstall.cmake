@@ -42,7 +42,7 @@ function(rnic_install_folder folder)
   install(FILES ${files} DESTINATION "${RNIC_SHARE}/${folder}" COMPONENT suite)
 endfunction()
 
-rnic_install(suite ${CMAKE_INSTALL_BINDIR} rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab)
+rnic_install(suite ${CMAKE_INSTALL_BINDIR} rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-self-test rnic-lab)
 rnic_install(suite ${RNIC_PRIVATE} rnic-guestd rnic-guest-agent)
 # For the host of the implementation under test: few dependencies.
 rnic_install(agent ${CMAKE_INSTALL_BINDIR} rnic-agent rnic-dat-cases)
@@ -65,13 +65,14 @@ endfunction()
 rnic_manual(suite rnic-suite "judge an implementation of iWARP on the wire")
 rnic_manual(suite rnic-plugfest "play implementations of iWARP against each other")
 rnic_manual(suite rnic-lint "judge captured iWARP traffic")
+rnic_manual(suite rnic-scrub "take payload and addresses out of a capture")
 rnic_manual(suite rnic-self-test "show that each case can fail")
 rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
 rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
 # Bash looks for the completion of a command under its name.
-foreach(program rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab)
+foreach(program rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-self-test rnic-lab)
   install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
           RENAME ${program} COMPONENT suite)
 endforeach()
@@ -91,7 +92,7 @@ rnic_install_folder(suite/cases renamed_cases.def)
 rnic_install_folder(suite/editions *.json)
 rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
-rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
+rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/verify_bundle.py reports/serve_plugfest.py reports/compare_plugfests.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
                      tools/gate.sh)
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})

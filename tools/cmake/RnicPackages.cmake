@@ -28,7 +28,7 @@ rnic_package(suite rnic-suite "conformance suite and plugfest harness for iWARP 
 set(CPACK_DEBIAN_SUITE_PACKAGE_DEPENDS "rnic-agent ${same}, python3, python3-jinja2, python3-yaml, iproute2, ethtool, util-linux")
 set(CPACK_DEBIAN_SUITE_PACKAGE_RECOMMENDS "librnic-dat2 ${same}, rnic-suite-doc")
 set(CPACK_DEBIAN_SUITE_PACKAGE_SUGGESTS
-    "rnic-wireshark-plugin, qemu-system-x86, busybox-static, ibverbs-providers, make, gcc-12, cpio, kmod, openssh-client")
+    "rnic-wireshark-plugin, openssl, qemu-system-x86, busybox-static, ibverbs-providers, make, gcc-12, cpio, kmod, openssh-client")
 
 rnic_package(agent rnic-agent "the conformance suite's agent for the host of the implementation under test"
              "Drives the verbs or DAT API of an RNIC by commands on its standard input.")
