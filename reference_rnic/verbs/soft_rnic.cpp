@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "reference_rnic/verbs/memory_rights.hpp"
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/soft_stream.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -94,6 +95,9 @@ std::expected<RegionInfo, Error> SoftRnic::register_memory(DomainHandle domain,
           ? 0
           : attributes.base.value_or(reinterpret_cast<std::uintptr_t>(attributes.memory.data()));
   if (length != 0 && base > std::numeric_limits<std::uint64_t>::max() - (length - 1))
+    return failure(Error::invalid_parameter);
+  // ddp.security.prm-checks-buffer-rights
+  if (!process_may_access(attributes.memory, attributes.access))
     return failure(Error::invalid_parameter);
   Tag& tag = core_->tags.allocate();
   const RegionHandle handle = core_->regions.insert([&](RegionHandle region) {

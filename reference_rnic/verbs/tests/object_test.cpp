@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Objects of the RNIC: stale handles, dependences, parameters that cannot be.
+#include <sys/mman.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/verbs/tests/two_rnics.hpp"
@@ -179,10 +181,6 @@ BOOST_AUTO_TEST_CASE(each_limit_can_be_reached_and_not_passed) {
     ++(more.*member);
     BOOST_TEST(refused(rnic.create_queue_pair(more), Error::invalid_parameter));
   }
-  // Nobody looks at the octets of a region before its STag is used.
-  const wire::MutableBytes largest(side.memory.data(), limits.max_region);
-  BOOST_TEST(
-      rnic.register_memory(side.domain, {.memory = largest, .zero_based = true}).has_value());
   const wire::MutableBytes larger(side.memory.data(), limits.max_region + 1);
   BOOST_TEST(refused(rnic.register_memory(side.domain, {.memory = larger, .zero_based = true}),
                      Error::invalid_parameter));
@@ -217,6 +215,43 @@ BOOST_AUTO_TEST_CASE(a_shared_queue_keeps_what_waits_in_it_and_serves_its_domain
   BOOST_TEST(rnic.create_queue_pair(attributes).has_value());
   attributes.domain = *rnic.create_domain();
   BOOST_TEST(refused(rnic.create_queue_pair(attributes), Error::wrong_domain));
+}
+
+/// Three pages of this process, all of which it may read and write at first.
+struct Pages {
+  static constexpr std::size_t page = 4096, size = 3 * page;
+  std::byte* start = static_cast<std::byte*>(
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  Pages() = default;
+  Pages(const Pages&) = delete;
+  Pages& operator=(const Pages&) = delete;
+  ~Pages() { ::munmap(start, size); }
+  [[nodiscard]] RegionAttributes all(const Access& access) const {
+    return {.memory = {start + 1, size - 2}, .access = access};
+  }
+  void protect_second(int protection) const {
+    BOOST_REQUIRE(::mprotect(start + page, page, protection) == 0);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(memory_is_registered_only_for_what_the_process_may_do_with_it) {
+  const Pages pages;
+  constexpr Access reads{.remote_read = true};
+  constexpr auto wrong = Error::invalid_parameter;
+  BOOST_TEST(rnic.register_memory(side.domain, pages.all(all_access)).has_value());
+  pages.protect_second(PROT_READ);
+  BOOST_TEST(rnic.register_memory(side.domain, pages.all(reads)).has_value());
+  for (const Access& writes :
+       {Access{.local_write = true}, Access{.remote_write = true}, Access{.remote_atomic = true}})
+    BOOST_TEST(refused(rnic.register_memory(side.domain, pages.all(writes)), wrong));
+  BOOST_TEST(rnic.register_memory(side.domain,
+                                  {.memory = {pages.start, Pages::page}, .access = all_access})
+                 .has_value());
+  pages.protect_second(PROT_NONE);
+  BOOST_TEST(refused(rnic.register_memory(side.domain, pages.all(reads)), wrong));
+  BOOST_TEST(refused(rnic.register_memory(side.domain, pages.all({})), wrong));
+  BOOST_REQUIRE(::munmap(pages.start + Pages::page, Pages::page) == 0);
+  BOOST_TEST(refused(rnic.register_memory(side.domain, pages.all(reads)), wrong));
 }
 
 BOOST_AUTO_TEST_CASE(a_region_does_not_pass_the_end_of_the_offsets) {
