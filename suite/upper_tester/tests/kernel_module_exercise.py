@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What becomes of the objects of rnic_kagent when its user, the device or the module goes, in the siw guest.
 
-    rnic-lab siw-vm --kernel-agent --program .../rnic-agent -- kernel_module_exercise.py .../rnic-agent [TEST...]
+    rnic-lab siw-vm --kernel-agent --program .../rnic-agent --program .../rnic-kernel-refusals -- \\
+        kernel_module_exercise.py .../rnic-agent [TEST...]
 
 rnic-lab prints what the guest's kernel complains of.
 """
@@ -84,6 +85,10 @@ class Module(unittest.TestCase):
         said, status = in_guest("rmmod rnic_kagent")
         self.assertNotEqual(status, 0, said)
         talk.send(self.siw, self.peer, 1000)
+
+    def test_what_is_wrong_is_refused(self):
+        said, status = in_guest("rnic-kernel-refusals")
+        self.assertEqual((said, status), ("", 0))
 
     def test_the_device_goes_under_load(self):
         self.connect_with_work()

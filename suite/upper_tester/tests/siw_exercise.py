@@ -16,6 +16,7 @@ AGENT, DRIVER = sys.argv.pop(1), sys.argv.pop(1)
 GUEST = [os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"], "/bin/rnic-agent"]
 # A fault of siw's user library, which the kernel's own consumers do not use.
 fails_for_user_verbs = unittest.expectedFailure if DRIVER == "verbs" else lambda test: test
+needs_kernel_verbs = unittest.skipUnless(DRIVER == "kverbs", "libsiw has no such work request")
 SIW, TESTER = ("10.77.0.2", "fd77::2"), ("10.77.0.1", "fd77::1")
 
 
@@ -116,6 +117,70 @@ class Siw(unittest.TestCase):
             talk.private_data(self.siw, self.peer, SIW[0], 253)
         finally:
             self.siw.deadline = deadline
+
+    def write_to(self, region, offset=0, octets=16):
+        """The peer's Write of 0x11 to a region of siw, as the last thing before a Read or the end of the connection."""
+        self.peer.ask("post_work", endpoint=1, work=70, operation="write", signaled=False, remote_stag=region["stag"],
+                      remote_offset=region["base"] + offset, pieces=[{"region": 1, "offset": 0, "length": octets}])
+
+    def check_refused(self, region):
+        """A Write to it ends the connection and changes nothing."""
+        before = self.siw.ask("read_memory", region=5, offset=0, length=64)["octets"]
+        self.write_to(region)
+        for agent in (self.siw, self.peer):
+            agent.wait("disconnected", endpoint=1)
+        self.assertEqual(self.siw.ask("read_memory", region=5, offset=0, length=64)["octets"], before)
+
+    @needs_kernel_verbs
+    def test_local_invalidate_takes_the_stag_from_the_peer(self):
+        talk.prepare(self.siw)
+        talk.prepare(self.peer)
+        region = self.siw.ask("register_memory", region=5, length=64, access=talk.ALL)
+        talk.connect(self.siw, self.peer, SIW[0])
+        self.write_to(region)
+        talk.send(self.peer, self.siw, 71)
+        self.assertEqual(self.siw.ask("read_memory", region=5, offset=0, length=16)["octets"], "11" * 16)
+        self.siw.ask("post_work", endpoint=1, work=72, operation="local_invalidate", invalidate_stag=region["stag"])
+        self.assertEqual(self.siw.wait("completion", endpoint=1, work=72)["status"], "success")
+        self.check_refused(region)
+
+    @needs_kernel_verbs
+    def test_read_with_invalidate_takes_the_sink_from_the_peer(self):
+        talk.prepare(self.siw)
+        source = talk.prepare(self.peer)
+        sink = self.siw.ask("register_memory", region=5, length=64, access=talk.ALL)
+        talk.connect(self.peer, self.siw, TESTER[0])
+        self.siw.ask("post_work", endpoint=1, work=73, operation="read_invalidate", remote_stag=source["stag"],
+                     remote_offset=source["base"], pieces=[{"region": 5, "offset": 0, "length": 32}])
+        self.assertEqual(self.siw.wait("completion", endpoint=1, work=73)["status"], "success")
+        self.assertEqual(self.siw.ask("read_memory", region=5, offset=0, length=32)["octets"], "11" * 32)
+        self.check_refused(sink)
+
+    @needs_kernel_verbs
+    def test_a_registration_begins_where_its_consumer_says(self):
+        talk.prepare(self.siw)
+        talk.prepare(self.peer)
+        places = [{"zero_based": True}, {"base": 0x1234567890123}, {"base": 0x7FFFFFFFF000}]
+        regions = [self.siw.ask("register_memory", region=5 + i, length=9000, access=talk.ALL, **place)
+                   for i, place in enumerate(places)]
+        self.assertEqual([region["base"] for region in regions], [0, 0x1234567890123, 0x7FFFFFFFF000])
+        talk.connect(self.siw, self.peer, SIW[0])
+        for region in regions:
+            self.write_to(region, 4090)
+        talk.send(self.peer, self.siw, 74)
+        for i in range(len(regions)):
+            self.assertEqual(self.siw.ask("read_memory", region=5 + i, offset=4088, length=20)["octets"],
+                             "0000" + "11" * 16 + "0000")
+
+    @needs_kernel_verbs
+    def test_what_a_fast_registration_cannot_hold_is_refused(self):
+        talk.prepare(self.siw)
+        most = self.siw.hello["limits"]["max_region"]
+        self.siw.ask("register_memory", region=5, length=most, access=talk.ALL)
+        for length, why in ((most + 1, "at most"), (0, "at least one octet")):
+            reply = self.siw.wait("reply", command=self.siw.post("register_memory", region=6, length=length, access=talk.ALL))
+            self.assertEqual(reply["outcome"], "failed")
+            self.assertIn(why, reply["error"])
 
     def test_cancelling(self):
         talk.prepare(self.siw)
