@@ -2,7 +2,6 @@
 #include "reference_rnic/rdma_core/cm_commands.hpp"
 
 #include <netinet/in.h>
-#include <rdma/rdma_cma.h>
 
 #include <algorithm>
 #include <cstring>

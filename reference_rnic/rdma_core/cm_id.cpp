@@ -2,7 +2,6 @@
 #include "reference_rnic/rdma_core/cm_id.hpp"
 
 #include <netinet/in.h>
-#include <rdma/rdma_cma.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -140,21 +139,21 @@ int CmId::resolve_address(const std::optional<base::Address>& source,
     const auto own = source_towards(destination);
     if (!own) {
       state_ = State::idle;
-      report(RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+      report(CmEventKind::address_error, -ENETUNREACH);
       return 0;
     }
     local_ = own->with_port(local_.port);
   }
   has_device_ = true;
   state_ = State::address_resolved;
-  report(RDMA_CM_EVENT_ADDR_RESOLVED);
+  report(CmEventKind::address_resolved);
   return 0;
 }
 
 int CmId::resolve_route() {
   if (state_ != State::address_resolved) return EINVAL;
   state_ = State::route_resolved;
-  report(RDMA_CM_EVENT_ROUTE_RESOLVED);
+  report(CmEventKind::route_resolved);
   return 0;
 }
 
@@ -232,7 +231,7 @@ void CmId::requested(Engine& shared, const access::ConnectionRequest& request) {
   CmEvent event{.id = this, .request = &id};
   event.shown.uid = uid_;
   event.shown.id = id.number();
-  event.shown.event = RDMA_CM_EVENT_CONNECT_REQUEST;
+  event.shown.event = static_cast<std::uint32_t>(CmEventKind::connect_request);
   event.shown.param.conn = parameters_of(request.depths, request.private_data);
   push(std::move(event));
 }
@@ -291,12 +290,12 @@ void CmId::push(CmEvent event) {
   channel_->events.push(std::make_shared<CmEvent>(std::move(event)));
 }
 
-void CmId::report(std::uint32_t kind, int status, const rdma_ucm_conn_param* parameters) {
+void CmId::report(CmEventKind kind, int status, const rdma_ucm_conn_param* parameters) {
   if (uid_ == 0) return;  // the program has not accepted it: it knows no identifier
   CmEvent event{.id = this};
   event.shown.uid = uid_;
   event.shown.id = number_;
-  event.shown.event = kind;
+  event.shown.event = static_cast<std::uint32_t>(kind);
   event.shown.status = static_cast<std::uint32_t>(status);
   if (parameters != nullptr) event.shown.param.conn = *parameters;
   push(std::move(event));
@@ -318,13 +317,13 @@ void CmId::happened(Engine& shared, const access::ConnectionEstablished& news) {
       found != shared.qp_by_handle.end())
     found->second->established = true;
   const rdma_ucm_conn_param shown = parameters_of(news.depths, news.private_data);
-  report(RDMA_CM_EVENT_ESTABLISHED, 0, &shown);
+  report(CmEventKind::established, 0, &shown);
 }
 
 void CmId::happened(Engine&, const access::ConnectionRejected& news) {
   state_ = State::over;
   const rdma_ucm_conn_param shown = parameters_of(news.depths, news.private_data);
-  report(RDMA_CM_EVENT_REJECTED, -ECONNREFUSED, &shown);
+  report(CmEventKind::rejected, -ECONNREFUSED, &shown);
 }
 
 /// The events that the iWARP connection manager of the kernel gives for the same ends.
@@ -332,21 +331,21 @@ void CmId::happened(Engine&, const access::ConnectionFailed& news) {
   state_ = State::over;
   switch (news.failure) {
     case access::ConnectFailure::refused:
-      return report(RDMA_CM_EVENT_REJECTED, -ECONNREFUSED);
+      return report(CmEventKind::rejected, -ECONNREFUSED);
     case access::ConnectFailure::lost:
-      return report(RDMA_CM_EVENT_REJECTED, -ECONNRESET);
+      return report(CmEventKind::rejected, -ECONNRESET);
     case access::ConnectFailure::timeout:
-      return report(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+      return report(CmEventKind::unreachable, -ETIMEDOUT);
     case access::ConnectFailure::unreachable:
-      return report(RDMA_CM_EVENT_UNREACHABLE, -EHOSTUNREACH);
+      return report(CmEventKind::unreachable, -EHOSTUNREACH);
     case access::ConnectFailure::protocol:
-      return report(RDMA_CM_EVENT_CONNECT_ERROR, -EPROTO);
+      return report(CmEventKind::connect_error, -EPROTO);
   }
 }
 
 void CmId::happened(Engine&, const access::ConnectionEnded&) {
   state_ = State::over;
-  report(RDMA_CM_EVENT_DISCONNECTED);
+  report(CmEventKind::disconnected);
 }
 
 }  // namespace rnic::rdma_core

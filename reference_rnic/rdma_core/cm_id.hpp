@@ -13,6 +13,7 @@
 
 #include "base/address.hpp"
 #include "base/file_descriptor.hpp"
+#include "reference_rnic/rdma_core/cm_event_kind.hpp"
 #include "reference_rnic/rdma_core/event_queue.hpp"
 #include "reference_rnic/rdma_core/objects.hpp"
 
@@ -85,7 +86,7 @@ class CmId {
     over
   };
   void push(CmEvent event);
-  void report(std::uint32_t kind, int status = 0, const rdma_ucm_conn_param* parameters = nullptr);
+  void report(CmEventKind kind, int status = 0, const rdma_ucm_conn_param* parameters = nullptr);
   [[nodiscard]] Qp* pair_of(Engine& shared, const rdma_ucm_conn_param& parameters) const;
   [[nodiscard]] int reserve(base::Address& local);
 

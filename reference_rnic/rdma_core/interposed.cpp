@@ -23,8 +23,8 @@ namespace own = rnic::rdma_core;
 /// The same function of the library behind us.
 #define REAL(name)                                                                     \
   ([] {                                                                                \
-    static auto* const real = reinterpret_cast<decltype(&(name))>(dlsym(RTLD_NEXT, #name)); \
-    return real;                                                                       \
+    static auto* const next = reinterpret_cast<decltype(&(name))>(dlsym(RTLD_NEXT, #name)); \
+    return next;                                                                       \
   }())
 
 namespace {

@@ -86,6 +86,8 @@ struct Qp {
   std::uint32_t events_reported = 0;
   std::vector<PostedSend> posted;  ///< by number of the request, modulo the size
   std::uint64_t next_send = 0;
+  /// Until the program has polled a completion, its request and those before it hold their places.
+  std::uint64_t first_unpolled = 0;
   bool first_half_failed = false;
   /// Room for the inline data of each request, registered.
   std::vector<std::byte> inline_room;

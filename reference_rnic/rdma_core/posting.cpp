@@ -124,19 +124,21 @@ std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& w
 
 /// After the program has left RTS the RNIC closes the stream and takes no more: the work is flushed.
 int flush(Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
-  of(qp.asked.send_cq)
-      .flushed.push_back({.wr_id = wr.wr_id,
-                          .status = IBV_WC_WR_FLUSH_ERR,
-                          .opcode = mapping.completion,
-                          .qp_num = qp.plain()->qp_num});
+  ibv_wc wc{};
+  wc.wr_id = wr.wr_id;
+  wc.status = IBV_WC_WR_FLUSH_ERR;
+  wc.opcode = mapping.completion;
+  wc.qp_num = qp.plain()->qp_num;
+  of(qp.asked.send_cq).flushed.push_back(wc);
   return 0;
 }
 
 int give(Engine& shared, Qp& qp, verbs::SendRequest& request, const PostedSend& posted) {
+  if (qp.next_send - qp.first_unpolled >= qp.posted.size()) return ENOMEM;
   request.id = qp.next_send;
   const auto done = shared.rnic().post_send(qp.pair, std::span(&request, 1));
   if (!done) return errno_of(done.error().error);
-  ++qp.next_send;
+  qp.posted[qp.next_send++ % qp.posted.size()] = posted;
   return 0;
 }
 
@@ -151,11 +153,9 @@ int give_with_immediate(Engine& shared, Qp& qp, const ibv_send_wr& wr, verbs::Se
   std::memcpy(immediate.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
   write.signaled = false;
   posted.first_half = true;
-  qp.posted[qp.next_send % qp.posted.size()] = posted;
   if (const int error = give(shared, qp, write, posted); error != 0) return error;
   posted.first_half = false;
   posted.second_half = true;
-  qp.posted[qp.next_send % qp.posted.size()] = posted;
   return give(shared, qp, immediate, posted);
 }
 
@@ -173,7 +173,6 @@ int post_one(Engine& shared, Qp& qp, const ibv_send_wr& wr) {
   const PostedSend posted{.wr_id = wr.wr_id, .opcode = mapping->completion};
   if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
     return give_with_immediate(shared, qp, wr, *request, posted);
-  qp.posted[qp.next_send % qp.posted.size()] = posted;
   return give(shared, qp, *request, posted);
 }
 
@@ -211,7 +210,10 @@ int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) {
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
   if (mw->type != IBV_MW_TYPE_1) return EINVAL;
   const std::uint32_t rkey = ibv_inc_rkey(mw->rkey);
-  ibv_send_wr wr{.wr_id = bind->wr_id, .opcode = IBV_WR_BIND_MW, .send_flags = bind->send_flags};
+  ibv_send_wr wr{};
+  wr.wr_id = bind->wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind->send_flags;
   wr.bind_mw = {.mw = mw, .rkey = rkey, .bind_info = bind->bind_info};
   ibv_send_wr* bad = nullptr;
   const int result = post_send(qp, &wr, &bad);
