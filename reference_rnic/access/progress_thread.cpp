@@ -17,6 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// Between two polls of a consumer. If it stops polling, this is how late the thread takes over.
+constexpr auto longest_pause = 1ms;
+
 /// Signals are for the consumer's own threads.
 class SignalsBlocked {
  public:
@@ -73,12 +76,15 @@ void ProgressThread::run(std::uint64_t mine) {
 
 void ProgressThread::await_work(Lock& lock) {
   const base::TimePoint now = loop_.now();
-  const base::TimePoint until = std::min(loop_.next_timer().value_or(now + 60s), now + 60s);
+  const bool polled = polled_until_ > now;
+  const base::TimePoint latest = polled ? polled_until_ : now + 60s;
+  const base::TimePoint until = std::min(loop_.next_timer().value_or(latest), latest);
   const auto left = std::max(std::chrono::ceil<std::chrono::nanoseconds>(until - now), 0ns);
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), (left - seconds).count()};
-  std::array<pollfd, 2> watched{pollfd{loop_.descriptor(), POLLIN, 0},
-                                pollfd{wake_.get(), POLLIN, 0}};
+  const std::array<int, 2> descriptors{wake_.get(), polled ? -1 : loop_.descriptor()};
+  std::array<pollfd, 2> watched{pollfd{descriptors[0], POLLIN, 0},
+                                pollfd{descriptors[1], POLLIN, 0}};
   sleeps_until_ = until;
   lock.unlock();
   ppoll(watched.data(), watched.size(), &timeout, nullptr);
@@ -86,6 +92,15 @@ void ProgressThread::await_work(Lock& lock) {
   sleeps_until_.reset();
   eventfd_t count = 0;
   eventfd_read(wake_.get(), &count);
+}
+
+void ProgressThread::poll() {
+  loop_.run_until(loop_.now(), [] { return false; });
+  polled_until_ = loop_.now() + longest_pause;
+}
+
+void ProgressThread::poll_no_more() {
+  if (std::exchange(polled_until_, {}) > loop_.now()) wake();
 }
 
 void ProgressThread::wake() { eventfd_write(wake_.get(), 1); }

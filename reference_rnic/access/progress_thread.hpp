@@ -39,6 +39,11 @@ class ProgressThread {
   /// Wakes the progress thread if the loop has something to do before the thread would wake up. To
   /// be called before the lock is released.
   void nudge();
+  /// Dispatches what is ready, for a consumer that polls, with the lock held. While it goes on
+  /// polling, the thread leaves the descriptors to it: two that dispatch hinder each other.
+  void poll();
+  /// The consumer is about to wait: the thread takes over at once.
+  void poll_no_more();
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
   enum class Waited : std::uint8_t { done, timed_out, signaled };
@@ -61,6 +66,7 @@ class ProgressThread {
   unsigned users_ = 0;
   std::uint64_t generation_ = 0;  ///< of the thread: an older one ends
   std::optional<base::TimePoint> sleeps_until_;
+  base::TimePoint polled_until_{};  ///< until then a consumer is expected to poll again
   std::vector<std::function<void()>> unlocked_;
 };
 

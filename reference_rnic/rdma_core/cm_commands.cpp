@@ -214,8 +214,8 @@ int carry_out_on(Engine& shared, CmChannel& channel, CmId& id, const Command& co
       return set_option(id, command);
     case RDMA_USER_CM_CMD_MIGRATE_ID:
       return migrate(channel, id, command);
-    case RDMA_USER_CM_CMD_NOTIFY:  // rdma_establish and the like: an iWARP RNIC knows by itself
-      return EINVAL;
+    case RDMA_USER_CM_CMD_NOTIFY:  // rdma_establish: an iWARP RNIC knows by itself
+      return 0;
     default:  // multicast, and what the kernel does not have either
       return ENOSYS;
   }

@@ -199,6 +199,9 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
   int taken = 0;
   call([&](Engine& shared, Engine::Lock&) {
     taken = take(shared, of(cq), count, wc);
+    if (taken != 0) return 0;
+    shared.poll();
+    taken = take(shared, of(cq), count, wc);
     return 0;
   });
   return taken;
@@ -206,6 +209,7 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   return call([&](Engine& shared, Engine::Lock&) {
+    shared.poll_no_more();
     const auto done = shared.rnic().arm(
         of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
     return done ? 0 : errno_of(done.error());

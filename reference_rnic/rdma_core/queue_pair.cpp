@@ -86,6 +86,7 @@ int move(Engine& shared, Qp& qp, ibv_qp_state next) {
       if (before != IBV_QPS_RESET && before != IBV_QPS_INIT) return EINVAL;
       break;
     case IBV_QPS_RTR:
+      if (before == IBV_QPS_RTS) return 0;  // the connection has brought it there already
       if (before != IBV_QPS_INIT) return EINVAL;
       break;
     case IBV_QPS_RTS:

@@ -39,8 +39,8 @@ void declare(CLI::App& app, Options& o) {
       ->type_name("FILE");
   app.add_option("--interface", o.interface, "that is captured")->capture_default_str();
   app.add_flag("--rsocket", o.rsocket, "stream sockets of the program go over RDMA (librspreload)");
-  app.add_option("PROGRAM", o.program, "a program that uses libibverbs or librdmacm, and its arguments");
-  app.prefix_command();
+  app.prefix_command();  // what follows is the program's
+  app.usage("rnic-run [OPTIONS] PROGRAM [ARGUMENT...]\nrnic-run --list");
   app.footer(examples);
   app.set_version_flag("--version", base::version_text("rnic-run"));
 }
@@ -65,6 +65,8 @@ std::string fault_in(const Options& o) {
       !fault.empty())
     return fault;
   if (o.device.empty() || o.device.size() > 63) return "--device: a name of 1 to 63 characters";
+  if (!o.program.empty() && o.program.front().starts_with('-'))
+    return "there is no option " + o.program.front() + "; see --help";
   if (!o.list && o.program.empty()) return "which program? See --help";
   return "";
 }
@@ -80,6 +82,7 @@ std::expected<Options, Stop> parse_options(int count, const char* const* words) 
   declare(app, options);
   try {
     app.parse(count, words);
+    options.program = app.remaining();
   } catch (const CLI::CallForHelp&) {
     return std::unexpected(Stop{0, app.help()});
   } catch (const CLI::CallForVersion& version) {
