@@ -29,6 +29,9 @@ ALLOWED = {
     "reference_rnic/access": ["reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
     "reference_rnic/dat": ["reference_rnic/access", "reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp",
                            "reference_rnic/wire"],
+    # The deviations and lawful variants that its user names.
+    "reference_rnic/rdma_core": ["reference_rnic/access", "reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp",
+                                 "reference_rnic/deviants", "reference_rnic/lawful", "reference_rnic/wire"],
     "dissectors/capture": ["reference_rnic/wire", "rules"],
     "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
@@ -65,6 +68,7 @@ ALLOWED = {
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/deviants", "reference_rnic/lawful", "rules"],
+    "suite/verbs_run": ["reference_rnic/rdma_core", "reference_rnic/deviants", "reference_rnic/lawful", "dissectors/capture"],
     # From the suite: what runs jobs, drives an agent or examines a host.
     "plugfest": ["suite/cases/framework", "suite/expectations", "suite/results", "suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],

@@ -29,7 +29,8 @@ core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
   python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
   ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping openssh-client)
-full=("${siw[@]}" clang-format-19 libbenchmark-dev tshark libwireshark-dev wireshark-dev dapl2-utils)
+full=("${siw[@]}" clang-format-19 libbenchmark-dev tshark libwireshark-dev wireshark-dev dapl2-utils
+  perftest ibverbs-utils qperf)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
   chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap file dpkg-dev sparse)
 

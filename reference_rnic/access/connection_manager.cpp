@@ -334,6 +334,14 @@ void ConnectionManager::drop(verbs::QueuePairHandle queue_pair) {
   entries_.erase(entry->id);
 }
 
+void ConnectionManager::leave(verbs::QueuePairHandle queue_pair) {
+  Entry* entry = find(queue_pair);
+  if (entry == nullptr || entry->phase != Phase::established) return drop(queue_pair);
+  entry->link->leave();
+  entry->phase = Phase::over;
+  entry->queue_pair = {};
+}
+
 void ConnectionManager::reset() {
   for (auto& [id, entry] : entries_) entry.link->reset();
   by_link_.clear();

@@ -89,6 +89,9 @@ class ConnectionManager final : private Link::Owner {
   std::expected<void, Failure> disconnect(verbs::QueuePairHandle queue_pair, bool abortive);
   /// Resets the connection of a queue pair, if it has one, without further events.
   void drop(verbs::QueuePairHandle queue_pair);
+  /// Ends the connection of a queue pair that is about to be destroyed, if it has one, without
+  /// further events: what has been sent still reaches the peer.
+  void leave(verbs::QueuePairHandle queue_pair);
   /// Resets and forgets everything, undelivered events too.
   void reset();
 

@@ -254,6 +254,14 @@ void Link::reset() {
   phase_ = Phase::finished;
 }
 
+void Link::leave() {
+  gathered_.clear();
+  if (phase_ == Phase::running) stream_->machine().gather(gathered_, 1);
+  if (phase_ == Phase::connecting || blocked_ || !gathered_.empty()) return reset();
+  linger();
+  set_timer();
+}
+
 std::unique_ptr<llp::Connection> Link::release() {
   phase_ = Phase::finished;
   set_timer();

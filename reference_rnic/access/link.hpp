@@ -46,6 +46,9 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void pump();
   /// Ends everything at once, with RST if there is a connection.
   void reset();
+  /// The queue pair is about to go: no work or event follows. TCP closes in an orderly way if
+  /// everything that the stream has begun to send is sent, otherwise with RST.
+  void leave();
   /// Ends here without notifying the peer: the LLP connection continues with its new owner.
   [[nodiscard]] std::unique_ptr<llp::Connection> release();
 

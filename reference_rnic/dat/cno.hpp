@@ -40,7 +40,7 @@ class Cno final : public Object {
   void tell_agent(DAT_EVD_HANDLE evd);
 
   std::deque<Evd*> triggered_;
-  Wakeup wakeup_;
+  access::Wakeup wakeup_;
   bool closing_ = false;
   unsigned deserted_ = 0;  ///< how often the last EVD was freed
 };

@@ -54,7 +54,7 @@ class Evd final : public Object {
     DAT_SRQ_HANDLE from_srq;
   };
   std::deque<Entry> queue_;
-  Wakeup wakeup_;
+  access::Wakeup wakeup_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
   bool interrupted_ = false;  ///< made unwaitable while a thread waited
   bool closing_ = false;

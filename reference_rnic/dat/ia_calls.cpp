@@ -155,7 +155,7 @@ DAT_RETURN ia_open(const DAT_NAME_PTR name, bool thread_safe, DAT_COUNT async_le
     } else {
       ia.async_evd = Use<Evd>(events->evd);
     }
-    shared.ia_opened();
+    shared.enter();
     *ia_handle = ia.handle;
     return DAT_SUCCESS;
   });
@@ -189,7 +189,7 @@ DAT_RETURN ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags) {
       return failure(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
     take_down(*ia, shared, lock);
     shared.handles().destroy(*ia);
-    shared.ia_closed(lock);
+    shared.leave(lock);
     return DAT_SUCCESS;
   });
 }

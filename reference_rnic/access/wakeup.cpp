@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/dat/wakeup.hpp"
+#include "reference_rnic/access/wakeup.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -10,7 +10,7 @@
 #include <climits>
 #include <ctime>
 
-namespace rnic::dat {
+namespace rnic::access {
 
 namespace {
 
@@ -49,4 +49,4 @@ Wakeup::Cause Wakeup::wait(std::unique_lock<std::mutex>& lock,
   return fault == EINTR ? Cause::signaled : Cause::woken;
 }
 
-}  // namespace rnic::dat
+}  // namespace rnic::access

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Lets threads of the consumer sleep until something has changed. A condition variable would do,
-// but it does not report signals, and DAT's waits return when a signal was handled.
+// but it does not report signals, and the waits of DAT return when a signal was handled.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-namespace rnic::dat {
+namespace rnic::access {
 
 class Wakeup {
  public:
@@ -33,4 +33,4 @@ class Wakeup {
   std::atomic<std::uint32_t> count_ = 0;
 };
 
-}  // namespace rnic::dat
+}  // namespace rnic::access

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Completion queues and channels: completions as ibv_wc, and events on descriptors.
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "reference_rnic/rdma_core/async_events.hpp"
+#include "reference_rnic/rdma_core/objects.hpp"
+
+namespace rnic::rdma_core {
+
+namespace {
+
+ibv_wc_status status_of(verbs::Status status) {
+  switch (status) {
+    case verbs::Status::success:
+      return IBV_WC_SUCCESS;
+    case verbs::Status::flushed:
+      return IBV_WC_WR_FLUSH_ERR;
+    case verbs::Status::local_length:
+      return IBV_WC_LOC_LEN_ERR;
+    case verbs::Status::local_protection:
+      return IBV_WC_LOC_PROT_ERR;
+    case verbs::Status::local_operation:
+    case verbs::Status::invalidation:
+      return IBV_WC_LOC_QP_OP_ERR;
+    case verbs::Status::remote_access:
+      return IBV_WC_REM_ACCESS_ERR;
+    case verbs::Status::remote_operation:
+      return IBV_WC_REM_OP_ERR;
+    case verbs::Status::bad_response:
+      return IBV_WC_BAD_RESP_ERR;
+    case verbs::Status::bind:
+      return IBV_WC_MW_BIND_ERR;
+  }
+  return IBV_WC_GENERAL_ERR;
+}
+
+void fill_receive(ibv_wc& wc, const verbs::Completion& completion) {
+  wc.wr_id = completion.id;
+  wc.opcode = IBV_WC_RECV;
+  if (completion.invalidated) {
+    wc.invalidated_rkey = *completion.invalidated;
+    wc.wc_flags = IBV_WC_WITH_INV;
+  }
+  if (!completion.immediate) return;
+  wc.opcode = IBV_WC_RECV_RDMA_WITH_IMM;
+  wc.wc_flags = IBV_WC_WITH_IMM;
+  std::memcpy(&wc.imm_data, completion.immediate->data(), sizeof wc.imm_data);
+}
+
+/// False: the completion says nothing that the program has not been told.
+bool fill_send(ibv_wc& wc, const verbs::Completion& completion, Qp& qp) {
+  const PostedSend& posted = qp.posted[completion.id % qp.posted.size()];
+  wc.wr_id = posted.wr_id;
+  wc.opcode = posted.opcode;
+  qp.first_unpolled = completion.id + 1;
+  if (posted.first_half) qp.first_half_failed = true;  // it completes only if it fails
+  return !(posted.second_half && std::exchange(qp.first_half_failed, false));
+}
+
+/// False: nothing for the program.
+bool fill(Engine& shared, ibv_wc& wc, const verbs::Completion& completion) {
+  wc = {};
+  wc.status = status_of(completion.status);
+  wc.byte_len = completion.length;
+  const auto found = shared.qp_by_handle.find(completion.queue_pair.value);
+  if (found == shared.qp_by_handle.end()) return false;  // destroyed since
+  wc.qp_num = found->second->plain()->qp_num;
+  if (completion.operation != verbs::Operation::receive)
+    return fill_send(wc, completion, *found->second);
+  fill_receive(wc, completion);
+  return true;
+}
+
+void raise(Engine& shared, verbs::CompletionQueueHandle handle) {
+  const auto found = shared.cq_by_handle.find(handle.value);
+  if (found == shared.cq_by_handle.end()) return;
+  Cq& cq = *found->second;
+  if (cq.shown.channel != nullptr) of(cq.shown.channel).events.push(&cq);
+}
+
+int take(Engine& shared, Cq& cq, int count, ibv_wc* wc) {
+  std::array<verbs::Completion, 16> batch;
+  int filled = 0;
+  while (filled < count) {
+    const auto want = std::min(batch.size(), static_cast<std::size_t>(count - filled));
+    const auto got = shared.rnic().poll(cq.queue, std::span(batch).first(want));
+    if (!got) return filled > 0 ? filled : -1;
+    for (std::size_t i = 0; i < *got; ++i)
+      if (fill(shared, wc[filled], batch[i])) ++filled;
+    if (*got < want) break;
+  }
+  for (; filled < count && !cq.flushed.empty(); ++filled) {
+    wc[filled] = cq.flushed.front();
+    cq.flushed.pop_front();
+  }
+  return filled;
+}
+
+// ---- the calls of an ibv_cq_ex ----
+
+Cq& of(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }
+
+int next_poll(ibv_cq_ex* shown) {
+  Cq& cq = of(shown);
+  if (poll_cq(cq.plain(), 1, &cq.current) != 1) return ENOENT;
+  shown->status = cq.current.status;
+  shown->wr_id = cq.current.wr_id;
+  return 0;
+}
+
+void offer_polling(ibv_cq_ex& cq) {
+  cq.start_poll = [](ibv_cq_ex* shown, ibv_poll_cq_attr*) { return next_poll(shown); };
+  cq.next_poll = next_poll;
+  cq.end_poll = [](ibv_cq_ex*) {};
+  cq.read_opcode = [](ibv_cq_ex* shown) { return of(shown).current.opcode; };
+  cq.read_vendor_err = [](ibv_cq_ex* shown) { return of(shown).current.vendor_err; };
+  cq.read_byte_len = [](ibv_cq_ex* shown) { return of(shown).current.byte_len; };
+  cq.read_imm_data = [](ibv_cq_ex* shown) { return of(shown).current.imm_data; };
+  cq.read_qp_num = [](ibv_cq_ex* shown) { return of(shown).current.qp_num; };
+  cq.read_src_qp = [](ibv_cq_ex*) { return std::uint32_t{0}; };
+  cq.read_wc_flags = [](ibv_cq_ex* shown) { return of(shown).current.wc_flags; };
+  cq.read_slid = [](ibv_cq_ex*) { return std::uint32_t{0}; };
+  cq.read_sl = [](ibv_cq_ex*) { return std::uint8_t{0}; };
+  cq.read_dlid_path_bits = [](ibv_cq_ex*) { return std::uint8_t{0}; };
+}
+
+}  // namespace
+
+ibv_cq_ex* create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel) {
+  if (cqe < 1 || cqe > limits::completions) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  Cq* made = make<Cq>([&](Engine& shared, Cq& cq) {
+    const auto queue = shared.rnic().create_completion_queue(
+        static_cast<std::uint32_t>(cqe),
+        [&shared](verbs::CompletionQueueHandle handle) { raise(shared, handle); });
+    if (!queue) return errno_of(queue.error());
+    cq.queue = *queue;
+    cq.shown.context = context;
+    cq.shown.channel = channel;
+    cq.shown.cq_context = cq_context;
+    cq.shown.handle = shared.next_number++;
+    cq.shown.cqe = cqe;
+    prepare_events(cq.shown);
+    offer_polling(cq.shown);
+    shared.cq_by_handle[queue->value] = &cq;
+    if (channel != nullptr) ++channel->refcnt;
+    return 0;
+  });
+  return made == nullptr ? nullptr : &made->shown;
+}
+
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes) {
+  constexpr std::uint64_t offered = IBV_WC_STANDARD_FLAGS;
+  if ((attributes->wc_flags & ~offered) != 0 || attributes->comp_vector != 0) {
+    errno = EOPNOTSUPP;
+    return nullptr;
+  }
+  return create_cq(context, static_cast<int>(attributes->cqe), attributes->cq_context,
+                   attributes->channel);
+}
+
+int resize_cq(ibv_cq* cq, int cqe) {
+  if (cqe < 1) return EINVAL;
+  return call([&](Engine& shared, Engine::Lock&) {
+    const auto done =
+        shared.rnic().resize_completion_queue(of(cq).queue, static_cast<std::uint32_t>(cqe));
+    if (!done) return errno_of(done.error());
+    cq->cqe = cqe;
+    return 0;
+  });
+}
+
+int destroy_cq(ibv_cq* cq) {
+  Cq& ours = of(cq);
+  const int result = call([&](Engine& shared, Engine::Lock&) {
+    const auto done = shared.rnic().destroy_completion_queue(ours.queue);
+    if (!done) return errno_of(done.error());
+    shared.cq_by_handle.erase(ours.queue.value);
+    forget_events(cq->context, cq);
+    if (cq->channel == nullptr) return 0;
+    --cq->channel->refcnt;
+    of(cq->channel).events.remove([&](const Cq* event) { return event == &ours; }, [](const Cq*) {});
+    return 0;
+  });
+  if (result != 0) return result;
+  await_acknowledgements(*cq, [&] {
+    return cq->comp_events_completed == ours.comp_events_reported &&
+           cq->async_events_completed == ours.async_events_reported;
+  });
+  delete &ours;
+  return 0;
+}
+
+int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
+  int taken = 0;
+  call([&](Engine& shared, Engine::Lock&) {
+    taken = take(shared, of(cq), count, wc);
+    if (taken != 0) return 0;
+    shared.poll();
+    taken = take(shared, of(cq), count, wc);
+    return 0;
+  });
+  return taken;
+}
+
+int req_notify_cq(ibv_cq* cq, int solicited_only) {
+  return call([&](Engine& shared, Engine::Lock&) {
+    shared.poll_no_more();
+    const auto done = shared.rnic().arm(
+        of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
+    return done ? 0 : errno_of(done.error());
+  });
+}
+
+// ---- channels ----
+
+ibv_comp_channel* create_comp_channel(ibv_context* context) {
+  return make<Channel>([&](Engine&, Channel& channel) {
+    channel.context = context;
+    channel.fd = channel.events.descriptor();
+    channel.refcnt = 0;
+    return 0;
+  });
+}
+
+int destroy_comp_channel(ibv_comp_channel* channel) {
+  if (channel->refcnt != 0) return EBUSY;
+  delete &of(channel);
+  return 0;
+}
+
+int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  for (;;) {
+    if (!EventQueue<Cq*>::take_token(channel->fd)) return -1;
+    const auto lock = engine().lock();
+    const auto event = of(channel).events.pop();
+    if (!event) continue;
+    ++(*event)->comp_events_reported;
+    *cq = (*event)->plain();
+    *cq_context = (*cq)->cq_context;
+    return 0;
+  }
+}
+
+}  // namespace rnic::rdma_core

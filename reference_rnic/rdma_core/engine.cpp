@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The RNIC of a process: made as the launcher's environment says, and the dispatch of its events.
+#include "reference_rnic/rdma_core/engine.hpp"
+
+#include <pthread.h>
+
+#include <random>
+
+#include "reference_rnic/rdma_core/async_events.hpp"
+#include "reference_rnic/rdma_core/cm_id.hpp"
+#include "reference_rnic/rdma_core/settings.hpp"
+
+namespace rnic::rdma_core {
+
+namespace {
+
+verbs::Host loop_of(base::EpollLoop& loop) {
+  return {.now = [&loop] { return loop.now(); },
+          .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
+}
+
+/// A seed that peers cannot know, so that they cannot guess STags (RFC 5042 section 8.1.1).
+verbs::SoftRnicOptions options() {
+  std::random_device random;
+  return {.stag_seed = (std::uint64_t{random()} << 32) | random()};
+}
+
+Engine* current = nullptr;
+
+/// The child has no progress thread, and its parent's sockets are the parent's: it begins anew.
+void begin_anew() { current = nullptr; }
+
+pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+}  // namespace
+
+Engine::Engine() {
+  network_ = std::make_unique<llp::TcpNetwork>(loop(), llp::TcpHost{});
+  rnic_ = std::make_unique<verbs::SoftRnic>(loop_of(loop()), options(), rnic_decisions());
+  manager_ = std::make_unique<access::ConnectionManager>(
+      loop(), *network_, *rnic_, [this](const access::ConnectionEvent& event) { happened(event); },
+      connection_decisions());
+  rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
+  enter();
+}
+
+access::StartupOptions Engine::startup_options() {
+  access::StartupOptions options;
+  options.peer_to_peer = true;  // both sides may send once their connection is reported
+  options.close_timeout = std::chrono::seconds(3);
+  return options;
+}
+
+void Engine::happened(const verbs::AsyncEvent& event) {
+  announce(*this, event);
+  changed.wake_all();
+}
+
+void Engine::happened(const access::ConnectionEvent& event) {
+  if (const auto* request = std::get_if<access::ConnectionRequest>(&event)) {
+    const auto found = id_by_listener.find(static_cast<std::uint64_t>(request->listener));
+    if (found == id_by_listener.end())
+      static_cast<void>(manager_->refuse(request->connection));
+    else
+      found->second->requested(*this, *request);
+    return;
+  }
+  std::visit(
+      [&](const auto& news) {
+        const auto found = id_by_connection.find(static_cast<std::uint64_t>(news.connection));
+        if (found == id_by_connection.end()) return;
+        if constexpr (requires { found->second->happened(*this, news); })
+          found->second->happened(*this, news);
+      },
+      event);
+  changed.wake_all();
+}
+
+Engine& engine() {
+  pthread_mutex_lock(&making);
+  if (current == nullptr) {
+    static const bool once = [] {
+      pthread_atfork([] { pthread_mutex_lock(&making); }, [] { pthread_mutex_unlock(&making); },
+                     [] {
+                       pthread_mutex_init(&making, nullptr);
+                       begin_anew();
+                     });
+      return true;
+    }();
+    static_cast<void>(once);
+    current = new Engine;  // NOLINT: threads may still use it while the process ends
+  }
+  Engine& result = *current;
+  pthread_mutex_unlock(&making);
+  return result;
+}
+
+int errno_of(verbs::Error error) {
+  switch (error) {
+    case verbs::Error::in_use:
+      return EBUSY;
+    case verbs::Error::no_resources:
+    case verbs::Error::queue_full:
+      return ENOMEM;
+    case verbs::Error::unsupported:
+      return EOPNOTSUPP;
+    case verbs::Error::invalid_handle:
+    case verbs::Error::invalid_parameter:
+    case verbs::Error::invalid_state:
+    case verbs::Error::wrong_domain:
+    case verbs::Error::overflowed:
+      break;
+  }
+  return EINVAL;
+}
+
+}  // namespace rnic::rdma_core

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How the launcher tells the library what to do: environment variables.
+#pragma once
+
+namespace rnic::rdma_core {
+
+/// Names of deviations and of lawful variants, separated by commas.
+inline constexpr const char* deviations_variable = "RNIC_DEVIATE";
+inline constexpr const char* lawful_variable = "RNIC_LAWFUL";
+/// Name of the device; rnic0 if it is not set.
+inline constexpr const char* device_variable = "RNIC_DEVICE";
+
+}  // namespace rnic::rdma_core

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The objects that programs hold by the structs of infiniband/verbs.h, with what the library keeps
+// behind them.
+#pragma once
+
+#include <infiniband/verbs.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "reference_rnic/rdma_core/engine.hpp"
+#include "reference_rnic/rdma_core/event_queue.hpp"
+
+namespace rnic::rdma_core {
+
+/// Limits that programs are told, and that creation checks.
+namespace limits {
+constexpr int work_requests = 16384;
+constexpr int pieces = 16;
+constexpr int completions = 1 << 20;
+constexpr int objects = 1 << 20;
+constexpr int read_depth = 16;
+constexpr std::uint32_t inline_octets = 512;
+constexpr std::uint64_t message = 1U << 31;
+}  // namespace limits
+
+/// The device that all contexts of ours belong to.
+[[nodiscard]] ibv_device& device();
+[[nodiscard]] inline bool is_ours(const ibv_context* context) {
+  return context->device == &device();
+}
+
+struct Context {
+  verbs_context extended{};  ///< first: programs hold its `context`
+  EventQueue<ibv_async_event> async_events;
+  std::uint32_t users = 0;
+};
+[[nodiscard]] Context& of(ibv_context* context);
+
+struct Pd : ibv_pd {
+  verbs::DomainHandle domain{};
+};
+struct Mr : ibv_mr {
+  verbs::RegionHandle region{};
+};
+struct Mw : ibv_mw {
+  verbs::WindowHandle window{};
+};
+struct Channel : ibv_comp_channel {
+  EventQueue<Cq*> events;
+};
+
+struct Cq {
+  ibv_cq_ex shown{};  ///< first: programs hold it, or its beginning as an ibv_cq
+  verbs::CompletionQueueHandle queue{};
+  /// Of work that a queue pair got after it had left RTS and that the RNIC does not take any more.
+  std::deque<ibv_wc> flushed{};
+  std::uint32_t comp_events_reported = 0, async_events_reported = 0;
+  ibv_wc current{};  ///< between start_poll and end_poll
+  [[nodiscard]] ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(&shown); }
+};
+
+struct Srq : ibv_srq {
+  verbs::SharedQueueHandle queue{};
+  std::uint32_t events_reported = 0;
+};
+
+/// What the completion of a posted request is to say.
+struct PostedSend {
+  std::uint64_t wr_id = 0;
+  ibv_wc_opcode opcode = IBV_WC_SEND;
+  bool first_half = false;   ///< the Write of a Write with immediate data
+  bool second_half = false;  ///< its Immediate Data message (RFC 7306 section 6)
+};
+
+struct Qp {
+  ibv_qp_ex shown{};  ///< first: programs hold its `qp_base`
+  verbs::QueuePairHandle pair{};
+  ibv_qp_init_attr asked{};
+  ibv_qp_state state = IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
+  unsigned access = 0;
+  bool established = false;  ///< the connection has been
+  bool leaving = false;      ///< an orderly close was asked for
+  std::uint32_t events_reported = 0;
+  std::vector<PostedSend> posted;  ///< by number of the request, modulo the size
+  std::uint64_t next_send = 0;
+  /// Until the program has polled a completion, its request and those before it hold their places.
+  std::uint64_t first_unpolled = 0;
+  bool first_half_failed = false;
+  /// Room for the inline data of each request, registered.
+  std::vector<std::byte> inline_room;
+  verbs::RegionInfo inline_region{};
+  /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces.
+  struct Building {
+    std::deque<ibv_send_wr> requests;
+    std::deque<std::vector<ibv_sge>> pieces;
+    std::deque<std::vector<std::byte>> copies;
+    int error = 0;
+  } building;
+  [[nodiscard]] ibv_qp* plain() { return &shown.qp_base; }
+};
+
+[[nodiscard]] inline Pd& of(ibv_pd* pd) { return *static_cast<Pd*>(pd); }
+[[nodiscard]] inline Mr& of(ibv_mr* mr) { return *static_cast<Mr*>(mr); }
+[[nodiscard]] inline Mw& of(ibv_mw* mw) { return *static_cast<Mw*>(mw); }
+[[nodiscard]] inline Channel& of(ibv_comp_channel* channel) { return *static_cast<Channel*>(channel); }
+[[nodiscard]] inline Cq& of(ibv_cq* cq) { return *reinterpret_cast<Cq*>(cq); }
+[[nodiscard]] inline Srq& of(ibv_srq* srq) { return *static_cast<Srq*>(srq); }
+[[nodiscard]] inline Qp& of(ibv_qp* qp) { return *reinterpret_cast<Qp*>(qp); }
+
+/// Of the verbs.h structs that have them: for events that are not acknowledged yet.
+template <typename Object>
+void prepare_events(Object& object) {
+  pthread_mutex_init(&object.mutex, nullptr);
+  pthread_cond_init(&object.cond, nullptr);
+}
+
+/// Waits until the program has acknowledged what it got, as libibverbs does before it destroys an
+/// object.
+template <typename Object, typename Done>
+void await_acknowledgements(Object& object, Done&& done) {
+  pthread_mutex_lock(&object.mutex);
+  while (!done()) pthread_cond_wait(&object.cond, &object.mutex);
+  pthread_mutex_unlock(&object.mutex);
+}
+
+// ---- the calls, by file ----
+
+// memory.cpp
+ibv_pd* alloc_pd(ibv_context* context);
+int dealloc_pd(ibv_pd* pd);
+ibv_mr* reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova, unsigned access);
+int dereg_mr(ibv_mr* mr);
+ibv_mw* alloc_mw(ibv_pd* pd, ibv_mw_type type);
+int dealloc_mw(ibv_mw* mw);
+[[nodiscard]] verbs::Access access_of(unsigned flags);
+
+// completion_queue.cpp
+ibv_cq_ex* create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel);
+ibv_cq_ex* create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* attributes);
+int resize_cq(ibv_cq* cq, int cqe);
+int destroy_cq(ibv_cq* cq);
+int poll_cq(ibv_cq* cq, int count, ibv_wc* wc);
+int req_notify_cq(ibv_cq* cq, int solicited_only);
+ibv_comp_channel* create_comp_channel(ibv_context* context);
+int destroy_comp_channel(ibv_comp_channel* channel);
+int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context);
+
+// shared_queue.cpp
+ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes);
+int modify_srq(ibv_srq* srq, const ibv_srq_attr* attributes, int mask);
+int query_srq(ibv_srq* srq, ibv_srq_attr* attributes);
+int destroy_srq(ibv_srq* srq);
+int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad);
+
+// queue_pair.cpp
+ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* attributes);
+ibv_qp* create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* attributes);
+int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, ibv_qp_init_attr* asked);
+int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask);
+int destroy_qp(ibv_qp* qp);
+[[nodiscard]] ibv_qp_state actual_state(Engine& shared, const Qp& qp);
+/// Orderly, if it is connected.
+void leave(Engine& shared, Qp& qp);
+
+// posting.cpp
+int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
+int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
+[[nodiscard]] std::expected<verbs::ReceiveRequest, int> receive_request(const ibv_recv_wr& wr);
+/// Fills the calls of ibv_wr_start and the like.
+void offer_builder(ibv_qp_ex& qp);
+
+}  // namespace rnic::rdma_core

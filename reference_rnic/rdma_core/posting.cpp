@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Work requests: from ibv_send_wr and ibv_recv_wr, or from the builder of ibv_wr_start, to those of
+// the RNIC.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <expected>
+
+#include "reference_rnic/rdma_core/objects.hpp"
+
+namespace rnic::rdma_core {
+
+namespace {
+
+using verbs::Operation;
+
+struct Mapping {
+  Operation operation;
+  ibv_wc_opcode completion;
+};
+
+std::expected<Mapping, int> mapping_of(const ibv_send_wr& wr) {
+  const bool solicited = (wr.send_flags & IBV_SEND_SOLICITED) != 0;
+  switch (wr.opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+      return Mapping{Operation::write, IBV_WC_RDMA_WRITE};
+    case IBV_WR_SEND:
+      return Mapping{solicited ? Operation::send_solicited : Operation::send, IBV_WC_SEND};
+    case IBV_WR_SEND_WITH_INV:
+      return Mapping{
+          solicited ? Operation::send_solicited_invalidate : Operation::send_invalidate,
+          IBV_WC_SEND};
+    case IBV_WR_RDMA_READ:
+      return Mapping{Operation::read, IBV_WC_RDMA_READ};
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      return Mapping{Operation::compare_swap, IBV_WC_COMP_SWAP};
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+      return Mapping{Operation::fetch_add, IBV_WC_FETCH_ADD};
+    case IBV_WR_LOCAL_INV:
+      return Mapping{Operation::local_invalidate, IBV_WC_LOCAL_INV};
+    case IBV_WR_BIND_MW:
+      return Mapping{Operation::bind_window, IBV_WC_BIND_MW};
+    default:  // a Send with immediate data is none of RFC 7306
+      return std::unexpected(EINVAL);
+  }
+}
+
+verbs::BindRequest bind_request(ibv_mw* mw, const ibv_mw_bind_info& info, std::uint32_t rkey) {
+  return {.window = of(mw).window,
+          .region = info.mr == nullptr ? verbs::RegionHandle{} : of(info.mr).region,
+          .offset = info.addr,
+          .length = info.length,
+          .access = access_of(info.mw_access_flags),
+          .zero_based = (info.mw_access_flags & IBV_ACCESS_ZERO_BASED) != 0,
+          .key = static_cast<std::uint8_t>(rkey)};
+}
+
+/// Copies the octets to the room of the request, since the program may change them at once.
+int set_inline(Qp& qp, const ibv_send_wr& wr, verbs::SendRequest& request) {
+  const std::size_t room = qp.asked.cap.max_inline_data;
+  const std::size_t slot = static_cast<std::size_t>(qp.next_send % qp.posted.size()) * room;
+  std::size_t used = 0;
+  for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge))) {
+    if (sge.length > room - used) return ENOMEM;
+    if (sge.length == 0) continue;
+    std::memcpy(&qp.inline_room[slot + used], reinterpret_cast<const void*>(sge.addr), sge.length);
+    used += sge.length;
+  }
+  if (used != 0)
+    request.pieces.push_back({.stag = qp.inline_region.stag,
+                              .offset = qp.inline_region.base + slot,
+                              .length = static_cast<std::uint32_t>(used)});
+  return 0;
+}
+
+template <typename Request, typename Work>
+int set_pieces(Request& request, const Work& wr) {
+  if (wr.num_sge < 0 || wr.num_sge > limits::pieces) return EINVAL;
+  request.pieces.reserve(static_cast<std::size_t>(wr.num_sge));
+  for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
+    request.pieces.push_back({.stag = sge.lkey, .offset = sge.addr, .length = sge.length});
+  return 0;
+}
+
+std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& wr,
+                                                    const Mapping& mapping) {
+  verbs::SendRequest request{.operation = mapping.operation,
+                             .remote_stag = wr.wr.rdma.rkey,
+                             .remote_offset = wr.wr.rdma.remote_addr,
+                             .signaled = qp.asked.sq_sig_all != 0 ||
+                                         (wr.send_flags & IBV_SEND_SIGNALED) != 0,
+                             .fence = (wr.send_flags & IBV_SEND_FENCE) != 0};
+  const bool copies = (wr.send_flags & IBV_SEND_INLINE) != 0;
+  const bool reads = mapping.operation == Operation::read;
+  if (copies && reads) return std::unexpected(EINVAL);
+  int error = 0;
+  switch (mapping.operation) {
+    case Operation::local_invalidate:
+      request.invalidate_stag = wr.invalidate_rkey;
+      return request;
+    case Operation::bind_window:
+      request.bind = bind_request(wr.bind_mw.mw, wr.bind_mw.bind_info, wr.bind_mw.rkey);
+      return request;
+    case Operation::compare_swap:
+    case Operation::fetch_add:
+      request.remote_stag = wr.wr.atomic.rkey;
+      request.remote_offset = wr.wr.atomic.remote_addr;
+      request.compare = wr.wr.atomic.compare_add;
+      request.add_or_swap = mapping.operation == Operation::fetch_add ? wr.wr.atomic.compare_add
+                                                                      : wr.wr.atomic.swap;
+      error = set_pieces(request, wr);
+      break;
+    case Operation::send_invalidate:
+    case Operation::send_solicited_invalidate:
+      request.invalidate_stag = wr.invalidate_rkey;
+      [[fallthrough]];
+    default:
+      error = copies ? set_inline(qp, wr, request) : set_pieces(request, wr);
+  }
+  if (error != 0) return std::unexpected(error);
+  return request;
+}
+
+/// After the program has left RTS the RNIC closes the stream and takes no more: the work is flushed.
+int flush(Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
+  ibv_wc wc{};
+  wc.wr_id = wr.wr_id;
+  wc.status = IBV_WC_WR_FLUSH_ERR;
+  wc.opcode = mapping.completion;
+  wc.qp_num = qp.plain()->qp_num;
+  of(qp.asked.send_cq).flushed.push_back(wc);
+  return 0;
+}
+
+int give(Engine& shared, Qp& qp, verbs::SendRequest& request, const PostedSend& posted) {
+  if (qp.next_send - qp.first_unpolled >= qp.posted.size()) return ENOMEM;
+  request.id = qp.next_send;
+  const auto done = shared.rnic().post_send(qp.pair, std::span(&request, 1));
+  if (!done) return errno_of(done.error().error);
+  qp.posted[qp.next_send++ % qp.posted.size()] = posted;
+  return 0;
+}
+
+/// The Write, and the Immediate Data message behind it (RFC 7306 section 6): the first four of its
+/// eight octets carry imm_data.
+int give_with_immediate(Engine& shared, Qp& qp, const ibv_send_wr& wr, verbs::SendRequest& write,
+                        PostedSend posted) {
+  verbs::SendRequest immediate{.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0
+                                                ? Operation::immediate_solicited
+                                                : Operation::immediate,
+                               .signaled = write.signaled};
+  std::memcpy(immediate.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
+  write.signaled = false;
+  posted.first_half = true;
+  if (const int error = give(shared, qp, write, posted); error != 0) return error;
+  posted.first_half = false;
+  posted.second_half = true;
+  return give(shared, qp, immediate, posted);
+}
+
+int post_one(Engine& shared, Qp& qp, const ibv_send_wr& wr) {
+  const auto mapping = mapping_of(wr);
+  if (!mapping) return mapping.error();
+  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.asked.cap.max_send_sge)
+    return EINVAL;
+  if (qp.leaving) {
+    const auto info = shared.rnic().query_queue_pair(qp.pair);
+    if (info && info->state != verbs::QueuePairState::error) return flush(qp, wr, *mapping);
+  }
+  auto request = send_request(qp, wr, *mapping);
+  if (!request) return request.error();
+  const PostedSend posted{.wr_id = wr.wr_id, .opcode = mapping->completion};
+  if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+    return give_with_immediate(shared, qp, wr, *request, posted);
+  return give(shared, qp, *request, posted);
+}
+
+}  // namespace
+
+int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) {
+  return call([&](Engine& shared, Engine::Lock&) {
+    for (; wr != nullptr; wr = wr->next) {
+      *bad = wr;
+      if (const int error = post_one(shared, of(qp), *wr); error != 0) return error;
+    }
+    return 0;
+  });
+}
+
+std::expected<verbs::ReceiveRequest, int> receive_request(const ibv_recv_wr& wr) {
+  verbs::ReceiveRequest request{.id = wr.wr_id};
+  if (const int error = set_pieces(request, wr); error != 0) return std::unexpected(error);
+  return request;
+}
+
+int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) {
+  return call([&](Engine& shared, Engine::Lock&) {
+    for (; wr != nullptr; wr = wr->next) {
+      *bad = wr;
+      const auto request = receive_request(*wr);
+      if (!request) return request.error();
+      const auto done = shared.rnic().post_receive(of(qp).pair, std::span(&*request, 1));
+      if (!done) return errno_of(done.error().error);
+    }
+    return 0;
+  });
+}
+
+int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+  if (mw->type != IBV_MW_TYPE_1) return EINVAL;
+  const std::uint32_t rkey = ibv_inc_rkey(mw->rkey);
+  ibv_send_wr wr{};
+  wr.wr_id = bind->wr_id;
+  wr.opcode = IBV_WR_BIND_MW;
+  wr.send_flags = bind->send_flags;
+  wr.bind_mw = {.mw = mw, .rkey = rkey, .bind_info = bind->bind_info};
+  ibv_send_wr* bad = nullptr;
+  const int result = post_send(qp, &wr, &bad);
+  if (result == 0) mw->rkey = rkey;
+  return result;
+}
+
+// ---- the builder ----
+
+namespace {
+
+Qp& of(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
+
+ibv_send_wr& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
+  Qp::Building& building = of(qp).building;
+  ibv_send_wr& wr = building.requests.emplace_back();
+  wr.wr_id = qp->wr_id;
+  wr.send_flags = qp->wr_flags;
+  wr.opcode = opcode;
+  return wr;
+}
+
+void set_sges(ibv_qp_ex* qp, std::vector<ibv_sge> list, unsigned flags) {
+  Qp::Building& building = of(qp).building;
+  if (building.requests.empty()) {
+    building.error = EINVAL;
+    return;
+  }
+  std::vector<ibv_sge>& kept = building.pieces.emplace_back(std::move(list));
+  ibv_send_wr& wr = building.requests.back();
+  wr.sg_list = kept.data();
+  wr.num_sge = static_cast<int>(kept.size());
+  wr.send_flags |= flags;
+}
+
+void set_copy(ibv_qp_ex* qp, std::span<const ibv_data_buf> buffers) {
+  Qp::Building& building = of(qp).building;
+  std::vector<std::byte>& copy = building.copies.emplace_back();
+  for (const ibv_data_buf& buffer : buffers) {
+    const auto* first = static_cast<const std::byte*>(buffer.addr);
+    copy.insert(copy.end(), first, first + buffer.length);
+  }
+  const ibv_sge sge{.addr = reinterpret_cast<std::uintptr_t>(copy.data()),
+                    .length = static_cast<std::uint32_t>(copy.size()),
+                    .lkey = 0};
+  set_sges(qp, {sge}, IBV_SEND_INLINE);
+}
+
+int complete(ibv_qp_ex* qp) {
+  Qp::Building building = std::exchange(of(qp).building, {});
+  if (building.error != 0) return building.error;
+  if (building.requests.empty()) return 0;
+  for (std::size_t i = 0; i + 1 < building.requests.size(); ++i)
+    building.requests[i].next = &building.requests[i + 1];
+  ibv_send_wr* bad = nullptr;
+  return post_send(of(qp).plain(), &building.requests.front(), &bad);
+}
+
+void to(ibv_send_wr& wr, std::uint32_t rkey, std::uint64_t address) {
+  wr.wr.rdma.rkey = rkey;
+  wr.wr.rdma.remote_addr = address;
+}
+
+void refuse(ibv_qp_ex* qp) { of(qp).building.error = EOPNOTSUPP; }
+
+}  // namespace
+
+void offer_builder(ibv_qp_ex& shown) {
+  shown.wr_start = [](ibv_qp_ex* qp) { of(qp).building = {}; };
+  shown.wr_complete = complete;
+  shown.wr_abort = [](ibv_qp_ex* qp) { of(qp).building = {}; };
+  shown.wr_rdma_write = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
+    to(begin(qp, IBV_WR_RDMA_WRITE), rkey, address);
+  };
+  shown.wr_rdma_write_imm = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address,
+                               __be32 immediate) {
+    ibv_send_wr& wr = begin(qp, IBV_WR_RDMA_WRITE_WITH_IMM);
+    to(wr, rkey, address);
+    wr.imm_data = immediate;
+  };
+  shown.wr_rdma_read = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
+    to(begin(qp, IBV_WR_RDMA_READ), rkey, address);
+  };
+  shown.wr_send = [](ibv_qp_ex* qp) { begin(qp, IBV_WR_SEND); };
+  shown.wr_send_inv = [](ibv_qp_ex* qp, std::uint32_t rkey) {
+    begin(qp, IBV_WR_SEND_WITH_INV).invalidate_rkey = rkey;
+  };
+  shown.wr_local_inv = [](ibv_qp_ex* qp, std::uint32_t rkey) {
+    begin(qp, IBV_WR_LOCAL_INV).invalidate_rkey = rkey;
+  };
+  shown.wr_bind_mw = [](ibv_qp_ex* qp, ibv_mw* mw, std::uint32_t rkey,
+                        const ibv_mw_bind_info* info) {
+    begin(qp, IBV_WR_BIND_MW).bind_mw = {.mw = mw, .rkey = rkey, .bind_info = *info};
+  };
+  shown.wr_atomic_cmp_swp = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address,
+                               std::uint64_t compare, std::uint64_t swap) {
+    begin(qp, IBV_WR_ATOMIC_CMP_AND_SWP).wr.atomic = {
+        .remote_addr = address, .compare_add = compare, .swap = swap, .rkey = rkey};
+  };
+  shown.wr_atomic_fetch_add = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address,
+                                 std::uint64_t add) {
+    begin(qp, IBV_WR_ATOMIC_FETCH_AND_ADD).wr.atomic = {
+        .remote_addr = address, .compare_add = add, .swap = 0, .rkey = rkey};
+  };
+  shown.wr_set_sge = [](ibv_qp_ex* qp, std::uint32_t lkey, std::uint64_t address,
+                        std::uint32_t length) {
+    set_sges(qp, {{.addr = address, .length = length, .lkey = lkey}}, 0);
+  };
+  shown.wr_set_sge_list = [](ibv_qp_ex* qp, std::size_t count, const ibv_sge* list) {
+    set_sges(qp, {list, list + count}, 0);
+  };
+  shown.wr_set_inline_data = [](ibv_qp_ex* qp, void* address, std::size_t length) {
+    const ibv_data_buf buffer{.addr = address, .length = length};
+    set_copy(qp, std::span(&buffer, 1));
+  };
+  shown.wr_set_inline_data_list = [](ibv_qp_ex* qp, std::size_t count,
+                                     const ibv_data_buf* list) { set_copy(qp, {list, count}); };
+  // What iWARP does not have.
+  shown.wr_send_imm = [](ibv_qp_ex* qp, __be32) { refuse(qp); };
+  shown.wr_send_tso = [](ibv_qp_ex* qp, void*, std::uint16_t, std::uint16_t) { refuse(qp); };
+  shown.wr_set_ud_addr = [](ibv_qp_ex* qp, ibv_ah*, std::uint32_t, std::uint32_t) { refuse(qp); };
+  shown.wr_set_xrc_srqn = [](ibv_qp_ex* qp, std::uint32_t) { refuse(qp); };
+  shown.wr_atomic_write = [](ibv_qp_ex* qp, std::uint32_t, std::uint64_t, const void*) {
+    refuse(qp);
+  };
+}
+
+}  // namespace rnic::rdma_core

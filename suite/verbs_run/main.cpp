@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-run: starts a program with the verbs library of the reference RNIC in front of libibverbs.
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+
+#include "base/file_descriptor.hpp"
+#include "base/shipped_file.hpp"
+#include "base/standard_streams.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/lawful/lawful.hpp"
+#include "reference_rnic/rdma_core/environment.hpp"
+#include "suite/verbs_run/file_capture.hpp"
+#include "suite/verbs_run/options.hpp"
+
+using namespace suite::verbs_run;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* rsocket_library = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
+
+int fail(int code, const std::string& why) {
+  base::say(stderr, "rnic-run: {}\n", why);
+  return code;
+}
+
+int list(const Options& options) {
+  base::say(stdout, "devices:\n  {}  the reference RNIC\n", options.device);
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/sys/class/infiniband", none))
+    base::say(stdout, "  {}  of this host\n", entry.path().filename().string());
+  base::say(stdout, "deviations (--deviate):\n");
+  for (const auto& each : rnic::deviants::deviations())
+    base::say(stdout, "  {}  {} [{}]\n", each.name, each.text, each.rule);
+  base::say(stdout, "lawful variants (--lawful):\n");
+  for (const auto& each : rnic::lawful::lawful_variants())
+    base::say(stdout, "  {}  {} [{}]\n", each.name, each.text, each.rule);
+  return 0;
+}
+
+std::string joined(const std::vector<std::string>& names, char between) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : std::string(1, between)) + name;
+  return text;
+}
+
+void set_environment(const Options& options, const fs::path& library) {
+  namespace own = rnic::rdma_core;
+  std::vector<std::string> preloaded;
+  if (options.rsocket) preloaded.emplace_back(rsocket_library);
+  preloaded.push_back(library.string());
+  if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0')
+    preloaded.emplace_back(before);
+  setenv("LD_PRELOAD", joined(preloaded, ' ').c_str(), 1);
+  setenv(own::device_variable, options.device.c_str(), 1);
+  setenv(own::deviations_variable, joined(options.deviations, ',').c_str(), 1);
+  setenv(own::lawful_variable, joined(options.lawful, ',').c_str(), 1);
+}
+
+[[noreturn]] void start(const Options& options, const fs::path& library) {
+  set_environment(options, library);
+  std::vector<char*> words;
+  for (const std::string& word : options.program) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  execvp(words.front(), words.data());
+  const int code = errno;
+  fail(0, options.program.front() + " cannot be started: " + std::strerror(code));
+  _exit(code == ENOENT ? 127 : 126);
+}
+
+pid_t child = 0;
+void pass_on(int signal) {
+  if (child > 0) kill(child, signal);
+}
+
+/// Writes the capture while the program runs; the program's exit code.
+int run_captured(const Options& options, const fs::path& library) {
+  auto capture = FileCapture::open(options.interface, options.capture);
+  if (!capture) return fail(2, "--capture: " + capture.error());
+  child = fork();
+  if (child < 0) return fail(126, std::string("fork: ") + std::strerror(errno));
+  if (child == 0) start(options, library);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, pass_on);
+  const base::FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
+  std::array<pollfd, 2> watched{pollfd{process.get(), POLLIN, 0}, pollfd{capture->fd(), POLLIN, 0}};
+  std::expected<void, std::string> written;
+  while ((watched[0].revents & POLLIN) == 0) {
+    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) break;
+    if (written) written = capture->poll();
+    if (!written) watched[1].fd = -1;
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (written) written = capture->finish();
+  if (!written) return fail(1, "--capture: " + written.error());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int run(const Options& options) {
+  const fs::path library = base::built_program("reference_rnic/rdma_core/librnic_rdma_core.so");
+  if (!fs::exists(library)) return fail(2, library.string() + " is missing; build it, or install the suite");
+  if (options.rsocket && !fs::exists(rsocket_library))
+    return fail(2, std::string(rsocket_library) + " is missing; install librdmacm1");
+  if (!options.capture.empty()) return run_captured(options, library);
+  start(options, library);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  base::keep_standard_streams();
+  try {
+    const auto options = parse_options(argc, argv);
+    if (!options) {
+      if (options.error().code != 0) return fail(options.error().code, options.error().text);
+      base::say(stdout, "{}", options.error().text);
+      return 0;
+    }
+    return options->list ? list(*options) : run(*options);
+  } catch (const std::exception& problem) {
+    return fail(2, problem.what());
+  }
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Unmodified programs of Debian's rdmacm-utils, ibverbs-utils, perftest and qperf on the verbs library, over loopback. Each pair
+is captured by the launcher, and the capture judged by rnic-lint: no finding, and as many connections as the programs make."""
+
+import argparse
+import filecmp
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PORT = {"rping": 7174, "ucmatose": 7471, "rdma_server": 7471, "rcopy": 7427, "rstream": 7471, "qperf": 19765}
+PERFTEST_PORT = 18515
+DEADLINE = 25  # seconds for one pair, on a machine that does other things
+
+
+def enter():
+    """Runs this script again in a namespace whose only interface is lo: ports are free there, and the capture holds nothing else."""
+    if os.environ.get("RNIC_VERBS_PRIVATE_HOST") == "1":
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        return
+    os.execvpe("unshare", ["unshare", "-rn", sys.executable, *sys.argv], os.environ | {"RNIC_VERBS_PRIVATE_HOST": "1"})
+
+
+def listens(port):
+    """Whether a socket of this namespace listens on the port."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in pathlib.Path(table).read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and int(words[1].split(":")[1], 16) == port:
+                return True
+    return False
+
+
+def wait_for_listener(server, port):
+    end = time.monotonic() + DEADLINE
+    while not listens(port):
+        if server.poll() is not None or time.monotonic() > end:
+            raise AssertionError(f"{server.args} does not listen on port {port}")
+        time.sleep(0.01)  # the kernel gives no event for this
+
+
+def end(server):
+    """The program of a launcher that captures gets its signals."""
+    server.send_signal(signal.SIGTERM)
+    server.wait(DEADLINE)
+
+
+class Pair:
+    """A server and a client; `serves_on`: the server does not end by itself."""
+
+    def __init__(self, server, client, port=None, serves_on=False, says=None, connections=1, client_code=0):
+        self.server, self.client = server.split(), client.split()
+        self.port = port or PORT.get(self.server[0], PERFTEST_PORT)
+        self.serves_on, self.says = serves_on, says
+        self.connections, self.client_code = connections, client_code
+
+    def run(self, launcher, folder):
+        """Its capture; an AssertionError says what went wrong."""
+        capture = folder / "capture.pcapng"
+        with open(folder / "server.txt", "w+") as server_output:
+            server = subprocess.Popen([*launcher, "--capture", capture, *self.server], stdin=subprocess.DEVNULL,
+                                      stdout=server_output, stderr=subprocess.STDOUT)
+            try:
+                wait_for_listener(server, self.port)
+                client = subprocess.run([*launcher, *self.client], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                        timeout=DEADLINE)
+                if self.serves_on:
+                    end(server)
+                server.wait(DEADLINE)
+            finally:
+                if server.poll() is None:
+                    end(server)
+                server_output.seek(0)
+                served = server_output.read()
+        assert client.returncode == self.client_code, f"the client ends with {client.returncode}:\n{client.stdout}{client.stderr}"
+        assert self.serves_on or server.returncode == 0, f"the server ends with {server.returncode}:\n{served}"
+        for text in self.says or ():
+            assert text in client.stdout + served, f"nobody says {text!r}:\n{client.stdout}\n{served}"
+        return capture
+
+
+def judge(lint, capture, connections):
+    result = subprocess.run([lint, "--json", capture], capture_output=True, text=True)
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert result.returncode == 0, f"rnic-lint ends with {result.returncode}:\n{result.stdout}{result.stderr}"
+    seen = sum(1 for record in found if record.get("type", record.get("kind")) == "connection")
+    assert seen == connections, f"the capture has {seen} connections, not {connections}:\n{result.stdout[:2000]}"
+
+
+def perftest(program, *options, connections=1):
+    words = " ".join([program, "-R", "-n", "50", *options])
+    return Pair(words, words + " 127.0.0.1", says=("BW average" if "_bw" in program else "t_avg",), connections=connections)
+
+
+PAIRS = {
+    "rping": Pair("rping -s -C 5 -v -V", "rping -c -a 127.0.0.1 -C 5 -v -V", says=("rdma-ping-4",)),
+    "rping, odd size": Pair("rping -s -C 10 -S 12345 -V", "rping -c -a 127.0.0.1 -C 10 -S 12345 -V"),
+    "rping over IPv6": Pair("rping -s -a ::1 -C 3 -V", "rping -c -a ::1 -C 3 -V"),
+    "ucmatose": Pair("ucmatose -c 3 -C 20 -S 300", "ucmatose -s 127.0.0.1 -c 3 -C 20 -S 300", says=("return status 0",), connections=3),
+    "ucmatose, migrating": Pair("ucmatose -C 5 -m", "ucmatose -s 127.0.0.1 -C 5 -m", says=("return status 0",)),
+    "rdma_client": Pair("rdma_server", "rdma_client -s 127.0.0.1", says=("rdma_client: end 0",)),
+    "rstream": Pair("rstream -S 4096 -C 20 -T v", "rstream -s 127.0.0.1 -S 4096 -C 20 -T v"),
+    "ib_write_bw": perftest("ib_write_bw"),
+    "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", connections=4),
+    "ib_send_bw, events": perftest("ib_send_bw", "-e"),
+    "ib_send_lat": perftest("ib_send_lat"),
+    "ib_read_bw": perftest("ib_read_bw"),
+    "ib_atomic_bw": perftest("ib_atomic_bw"),
+    "qperf": Pair("qperf", "qperf -cm 1 -t 1 127.0.0.1 rc_rdma_write_bw", serves_on=True, says=("bw",)),
+}
+
+
+def copy(launcher, lint, folder):
+    """rcopy, over rsockets: the copy is the file."""
+    source, target = folder / "source", folder / "target"
+    source.write_bytes(os.urandom(300_001))
+    pair = Pair("rcopy", f"rcopy {source} 127.0.0.1:{target}", serves_on=True)
+    judge(lint, pair.run(launcher, folder), 1)
+    assert filecmp.cmp(source, target, shallow=False), "the copy differs"
+
+
+def datagrams(launcher, lint, folder):
+    """iWARP has none: udaddy is refused, and says so."""
+    result = subprocess.run([*launcher, "udaddy"], capture_output=True, text=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
+    assert result.returncode != 0 and "return status -1" in result.stdout, result.stdout + result.stderr
+
+
+def deviation(launcher, lint, folder):
+    """A fault that the client's RNIC has is found in the capture, and named by its rule: here the very first message is wrong, so
+    both programs fail."""
+    pair = Pair("rping -s -C 2", "--deviate msn_starts_at_zero rping -c -a 127.0.0.1 -C 2", port=PORT["rping"], connections=1)
+    try:
+        pair.run(launcher, folder)
+    except AssertionError:
+        pass
+    result = subprocess.run([lint, "--json", folder / "capture.pcapng"], capture_output=True, text=True)
+    assert result.returncode == 1 and "ddp.untagged.msn-starts-at-one" in result.stdout, result.stdout + result.stderr
+
+
+def devices(launcher, lint, folder):
+    named = subprocess.run([*launcher, "--device", "mine7", "ibv_devinfo"], capture_output=True, text=True, timeout=DEADLINE)
+    assert "mine7" in named.stdout and "iWARP" in named.stdout and "PORT_ACTIVE" in named.stdout, named.stdout + named.stderr
+
+
+def mistakes(launcher, lint, folder):
+    """One line that says what to do, and nothing is run."""
+    for words, code, text in ((["--deviate", "crc_uncheckd", "true"], 2, "did you mean 'crc_unchecked'"),
+                              (["--lawful", "nothing", "true"], 2, "no lawful variant"), ([], 2, "which program"),
+                              (["--devaite", "x"], 2, "no option --devaite"), (["no-such-program"], 127, "cannot be started"),
+                              (["--capture", "/no/such/folder/x", "true"], 2, "cannot be written")):
+        result = subprocess.run([*launcher, *words], capture_output=True, text=True, timeout=DEADLINE)
+        assert result.returncode == code and text in result.stderr, (words, result)
+        assert result.stderr.count("\n") == 1, result.stderr
+
+
+CHECKS = {"rcopy": copy, "a deviation": deviation, "udaddy": datagrams, "ibv_devinfo": devices, "mistakes": mistakes}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("launcher")
+    parser.add_argument("lint")
+    parser.add_argument("--only", help="one of: " + ", ".join([*PAIRS, *CHECKS]))
+    arguments = parser.parse_args()
+    enter()
+    failed = 0
+    for name in [*PAIRS, *CHECKS]:
+        if arguments.only not in (None, name):
+            continue
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            try:
+                if name in CHECKS:
+                    CHECKS[name]([arguments.launcher], arguments.lint, folder)
+                else:
+                    judge(arguments.lint, PAIRS[name].run([arguments.launcher], folder), PAIRS[name].connections)
+                print(f"{name}: passed in {time.monotonic() - began:.1f} s")
+            except (AssertionError, subprocess.TimeoutExpired) as problem:
+                failed += 1
+                print(f"{name}: {problem}")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
