@@ -134,6 +134,8 @@ DAT_RETURN lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DES
         ia.rnic().register_memory(pz->domain, {.memory = source->memory,
                                                .access = access_of(privileges),
                                                .zero_based = va_type == DAT_VA_TYPE_ZB});
+    // Neither is said of memory that the consumer itself may not access: it is a wrong description.
+    if (!made && made.error() == verbs::Error::invalid_parameter) return invalid_parameter(3);
     if (!made) return failure(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION);
     Lmr& lmr = ia.add(std::make_unique<Lmr>(&ia, pz, *made, source->memory));
     lmr.mem_type = type;

@@ -3,6 +3,8 @@
 #include "reference_rnic/dat/socket_loan.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -15,13 +17,30 @@ namespace rnic::dat {
 
 namespace {
 
+/// What using a socket changes. Both descriptors of it share this.
+struct Settings {
+  int mode = 0, no_delay = 0;
+};
+
+Settings settings_of(int socket) {
+  Settings settings{.mode = fcntl(socket, F_GETFL)};
+  socklen_t size = sizeof settings.no_delay;
+  getsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &settings.no_delay, &size);
+  return settings;
+}
+
+void restore(int socket, const Settings& settings) {
+  fcntl(socket, F_SETFL, settings.mode);
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &settings.no_delay, sizeof settings.no_delay);
+}
+
 class BorrowedConnection final : public llp::TcpConnection {
  public:
-  /// `mode` is restored when the socket is returned.
-  BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, int mode)
+  /// `settings` are restored when the socket is returned.
+  BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, const Settings& settings)
       : TcpConnection(loop, own_descriptor(loan->socket), State::open),
         loan_(std::move(loan)),
-        mode_(mode) {}
+        settings_(settings) {}
   ~BorrowedConnection() override {
     if (!loan_->kept) give_back();
   }
@@ -67,11 +86,11 @@ class BorrowedConnection final : public llp::TcpConnection {
   void give_back() {
     if (std::exchange(given_back_, true)) return;
     give_up();
-    fcntl(loan_->socket, F_SETFL, mode_);
+    restore(loan_->socket, settings_);
   }
 
   std::shared_ptr<Loan> loan_;
-  int mode_;
+  Settings settings_;
   bool given_back_ = false;
 };
 
@@ -97,9 +116,8 @@ bool is_borrowed(const llp::Connection& connection) {
 }
 
 std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop, std::shared_ptr<Loan> loan) {
-  // Both descriptors share the mode: ours changes it, and returning the socket restores it.
-  const int mode = fcntl(loan->socket, F_GETFL);
-  return std::make_unique<BorrowedConnection>(loop, std::move(loan), mode);
+  const Settings settings = settings_of(loan->socket);
+  return std::make_unique<BorrowedConnection>(loop, std::move(loan), settings);
 }
 
 }  // namespace rnic::dat

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The iWARP extension of DAT towards a peer that is written by hand on the other end of the socket:
+// what goes over the wire, and what the consumer is told of what comes.
+#include "suite/cases/dat/framework/dat_raw_peer.hpp"
+#include "suite/cases/dat/framework/dat_streams.hpp"
+
+namespace suite::cases::dat {
+
+using namespace iwarp;  // NOLINT(google-build-using-namespace): the calls by their own names
+using rnic::wire::MpaFrameKind;
+using rnic::wire::TerminateCause;
+
+namespace {
+
+std::vector<std::byte> octets_of_text(std::string_view text) {
+  std::vector<std::byte> octets(text.size());
+  std::memcpy(octets.data(), text.data(), text.size());
+  return octets;
+}
+
+/// The endpoint of `streams.passive`, connected to a peer by hand on `streams.active_socket`.
+RawPeer connect_by_hand(DatBody& body, Streams& streams) {
+  RawPeer peer(streams.active_socket);
+  body.need(streams.create(body), "no SSP");
+  if (!peer.send(RawPeer::frame(MpaFrameKind::request, {})))
+    body.stop(Verdict::inconclusive, "the Request cannot be sent");
+  const auto request = arrival(body, streams.requests);
+  body.need(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), "no accept");
+  if (!peer.receive_frame(MpaFrameKind::reply) || !peer.open())
+    body.stop(Verdict::inconclusive, "no connection with the peer by hand");
+  const auto end = next_event(streams.passive.connection).event_number;
+  if (end != DAT_CONNECTION_EVENT_ESTABLISHED)
+    body.stop(Verdict::inconclusive, "no connection: " + event_text(end));
+  return peer;
+}
+
+std::vector<TerminateCause> registered_causes() {
+  std::vector<TerminateCause> causes;
+  for (unsigned layer = 0; layer < 3; ++layer)
+    for (unsigned type = 0; type < 4; ++type)
+      for (unsigned code = 0; code < 256; ++code) {
+        const TerminateCause cause{static_cast<std::uint8_t>(layer),
+                                   static_cast<std::uint8_t>(type),
+                                   static_cast<std::uint8_t>(code)};
+        if (rnic::wire::is_registered(cause)) causes.push_back(cause);
+      }
+  return causes;
+}
+
+}  // namespace
+
+DAT_CASE(private_data_goes_into_the_mpa_request, calls(dat_iw_socket_connect),
+         rules("dat.iw-socket-connect.request-frame")) {
+  Streams streams(*this);
+  const auto data = private_octets(61);
+  need(streams.connect(data), "no connect");
+  const auto frame = RawPeer(streams.passive_socket).receive_frame(MpaFrameKind::request);
+  expect_that(frame.has_value(), "an MPA Request", "something else");
+  const auto parsed = rnic::wire::parse_mpa_frame(MpaFrameKind::request, *frame);
+  const auto got = parsed->frame.ulp_private_data();
+  expect_that(std::ranges::equal(got, data), "the 61 octets of private data",
+              fmt::format("{} octets", got.size()));
+}
+
+DAT_CASE(request_that_came_before_the_service_point_is_taken, calls(dat_iw_ssp_create),
+         rules("dat.iw-ssp-create.success")) {
+  Streams streams(*this);
+  const auto data = private_octets(16);
+  if (!RawPeer(streams.active_socket).send(RawPeer::frame(MpaFrameKind::request, data)))
+    stop(Verdict::inconclusive, "the Request cannot be sent");
+  expect(streams.create(*this), succeeds);
+  const auto request = arrival(*this, streams.requests);
+  DAT_CR_PARAM param{};
+  need(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &param), "no query");
+  expect_private_data(*this, data, param.private_data, param.private_data_size);
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(answer_to_the_last_message_in_one_piece_with_the_request_is_taken,
+         calls(dat_iw_ssp_create), rules("dat.iw-ssp-create.final-message")) {
+  Streams streams(*this);
+  const auto last = octets_of_text("go ahead");
+  expect(streams.create(*this, "go ahead"), succeeds);
+  const RawPeer peer(streams.active_socket);
+  const auto got = peer.receive(last.size());
+  expect_that(got == last, "the last message", "something else");
+  // In pieces of one octet, as TCP may deliver it.
+  for (const std::byte octet : RawPeer::frame(MpaFrameKind::request, private_octets(3)))
+    if (!peer.send({&octet, 1})) stop(Verdict::inconclusive, "the Request cannot be sent");
+  const auto request = arrival(*this, streams.requests);
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(answer_that_is_no_reply_ends_the_connect, calls(dat_iw_socket_connect),
+         rules("dat.iw-socket-connect.non-peer-rejected")) {
+  struct Answer {
+    const char* name;
+    std::vector<std::byte> octets;
+  };
+  for (const Answer& answer :
+       {Answer{"other octets", octets_of_text("HTTP/1.1 400 Bad Request\r\n\r\n")},
+        Answer{"a Request", RawPeer::frame(MpaFrameKind::request, {})}, Answer{"nothing", {}}})
+    row(answer.name, [&] {
+      Streams streams(*this);
+      need(streams.connect(), "no connect");
+      const RawPeer peer(streams.passive_socket);
+      if (!peer.receive_frame(MpaFrameKind::request) || !peer.send(answer.octets))
+        stop(Verdict::inconclusive, "no Request to answer");
+      if (answer.octets.empty()) ::shutdown(streams.passive_socket, SHUT_WR);
+      expect_event(streams.active.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+      expect_state(streams.active.ep, DAT_EP_STATE_DISCONNECTED);
+    });
+}
+
+DAT_CASE(private_data_that_is_cut_is_flagged, calls(dat_cr_query), rules("dat.cr-query.success")) {
+  DAT_PROVIDER_ATTR attr{};
+  need(CALL(dat_ia_query, ia().get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
+       "no attributes");
+  Streams streams(*this);
+  need(streams.create(*this), "no SSP");
+  const auto data = private_octets(rnic::wire::mpa_max_private_data);
+  if (!RawPeer(streams.active_socket).send(RawPeer::frame(MpaFrameKind::request, data)))
+    stop(Verdict::inconclusive, "the Request cannot be sent");
+  const auto request = arrival(*this, streams.requests);
+  DAT_CR_PARAM param{};
+  expect(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &param), succeeds);
+  const bool cut = param.private_data_size < static_cast<DAT_COUNT>(data.size());
+  expect_that(param.private_data != nullptr && param.private_data_size > 0 &&
+                  std::memcmp(param.private_data, data.data(),
+                              std::min(data.size(),
+                                       static_cast<std::size_t>(param.private_data_size))) == 0,
+              "the private data, or their beginning",
+              octets_text(param.private_data, param.private_data_size));
+  at_least(*this, "octets that the provider supports", param.private_data_size,
+           std::min(attr.max_private_data_size, static_cast<DAT_COUNT>(data.size())));
+  same(*this, "truncate flag", request.truncate_flag, cut ? DAT_TRUE : DAT_FALSE);
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(each_cause_of_a_terminate_ends_the_connection,
+         calls(dat_iw_ssp_create, dat_ep_post_rdma_read),
+         rules("dat.ep-post-rdma-read.remote", "dat.ep-connect.error-event")) {
+  for (const TerminateCause& cause : registered_causes())
+    row(rnic::wire::describe(cause), [&] {
+      Streams streams(*this);
+      const RawPeer peer = connect_by_hand(*this, streams);
+      const Lmr sink(ia(), streams.pz.get(), 16);
+      DAT_LMR_TRIPLET to = sink.triplet();
+      DAT_RMR_TRIPLET from{};
+      from.virtual_address = 0x1000;
+      from.segment_length = 16;
+      from.rmr_context = 0x1234;
+      DAT_DTO_COOKIE cookie{};
+      cookie.as_64 = 9;
+      need(CALL(dat_ep_post_rdma_read, streams.passive.ep.get(), 1, &to, cookie, &from,
+                DAT_COMPLETION_DEFAULT_FLAG),
+           "no RDMA Read");
+      if (!peer.receive_fpdu() || !peer.terminate(cause))
+        stop(Verdict::inconclusive, "no Read Request to answer");
+      ::shutdown(streams.active_socket, SHUT_WR);
+      const DAT_DTO_COMPLETION_EVENT_DATA done =
+          expect_event(streams.passive.requests, DAT_DTO_COMPLETION_EVENT)
+              .event_data.dto_completion_event_data;
+      same(*this, "cookie", done.user_cookie.as_64, 9);
+      expect_that(done.status != DAT_DTO_SUCCESS, "a failure", status_text(done.status));
+      const DAT_EVENT end = next_event(streams.passive.connection);
+      expect_that(end.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                      end.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
+                  event_text(DAT_CONNECTION_EVENT_BROKEN), event_text(end.event_number),
+                  "dat.ep-connect.error-event");
+      expect_state(streams.passive.ep, DAT_EP_STATE_DISCONNECTED, "dat.ep-connect.error-event");
+    });
+}
+
+DAT_CASES_OF_FILE(iwarp_wire)
+
+}  // namespace suite::cases::dat
