@@ -27,7 +27,8 @@ exit: that of the program; 2 usage; 126 the program cannot be started; 127 there
 
 void declare(CLI::App& app, Options& o) {
   app.add_flag("--list", o.list, "the devices, deviations and lawful variants that there are");
-  app.add_option("--device", o.device, "name of the device that the program finds")->capture_default_str();
+  app.add_option("--device", o.device, "name of the device that the program finds")
+      ->capture_default_str();
   app.add_option("--deviate", o.deviations, "a fault that the RNIC of the program is to have")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -35,7 +36,8 @@ void declare(CLI::App& app, Options& o) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_option("--capture", o.capture,
-                 "write what passes the interface meanwhile to this pcapng file (needs the right to capture)")
+                 "write what passes the interface meanwhile to this pcapng file (needs the right "
+                 "to capture)")
       ->type_name("FILE");
   app.add_option("--interface", o.interface, "that is captured")->capture_default_str();
   app.add_flag("--rsocket", o.rsocket, "stream sockets of the program go over RDMA (librspreload)");
