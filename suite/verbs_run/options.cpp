@@ -16,6 +16,8 @@ namespace suite::verbs_run {
 namespace {
 
 constexpr const char* examples = R"(
+The program and its arguments follow the options: rnic-run [OPTIONS] PROGRAM [ARGUMENT...]
+
 examples:
   rnic-run rping -s -C 10 -v
   rnic-run rping -c -a 127.0.0.1 -C 10 -v
@@ -42,7 +44,6 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--interface", o.interface, "that is captured")->capture_default_str();
   app.add_flag("--rsocket", o.rsocket, "stream sockets of the program go over RDMA (librspreload)");
   app.prefix_command();  // what follows is the program's
-  app.usage("rnic-run [OPTIONS] PROGRAM [ARGUMENT...]\nrnic-run --list");
   app.footer(examples);
   app.set_version_flag("--version", base::version_text("rnic-run"));
 }
