@@ -31,9 +31,7 @@ const void* object_of(const ibv_async_event& event) {
   }
 }
 
-void push(ibv_context* context, ibv_async_event event) {
-  of(context).async_events.push(event);
-}
+void push(ibv_context* context, ibv_async_event event) { of(context).async_events.push(event); }
 
 void announce_qp(Qp& qp, ibv_event_type type) {
   ibv_async_event event{};

@@ -59,8 +59,9 @@ void close_channel(CmChannel* channel) {
 }  // namespace
 
 CmChannel* find_channel(int descriptor) {
-  return descriptor < 0 || descriptor >= most ? nullptr
-                                              : channels[static_cast<std::size_t>(descriptor)].load();
+  return descriptor < 0 || descriptor >= most
+             ? nullptr
+             : channels[static_cast<std::size_t>(descriptor)].load();
 }
 
 }  // namespace rnic::rdma_core
@@ -82,7 +83,8 @@ extern "C" {
   return real(name, flags, mode);
 }
 
-[[gnu::visibility("default")]] ssize_t write(int descriptor, const void* octets, std::size_t count) {
+[[gnu::visibility("default")]] ssize_t write(int descriptor, const void* octets,
+                                             std::size_t count) {
   rnic::rdma_core::CmChannel* channel = rnic::rdma_core::find_channel(descriptor);
   if (channel == nullptr) {
     static auto* const real = next<ssize_t(int, const void*, std::size_t)>("write");
@@ -99,7 +101,7 @@ extern "C" {
   static auto* const real = next<int(int, struct stat*)>("fstat");
   const int result = real(descriptor, status);
   if (result != 0 || rnic::rdma_core::find_channel(descriptor) == nullptr) return result;
-  struct stat device {};
+  struct stat device{};
   status->st_mode = S_IFCHR | 0666;
   if (::stat(rnic::rdma_core::path, &device) == 0) status->st_rdev = device.st_rdev;
   return 0;
@@ -109,7 +111,8 @@ extern "C" {
   using rnic::rdma_core::channels;
   if (descriptor >= 0 && descriptor < rnic::rdma_core::most &&
       channels[static_cast<std::size_t>(descriptor)].load() != nullptr) {
-    rnic::rdma_core::close_channel(channels[static_cast<std::size_t>(descriptor)].exchange(nullptr));
+    rnic::rdma_core::close_channel(
+        channels[static_cast<std::size_t>(descriptor)].exchange(nullptr));
     return 0;
   }
   static auto* const real = next<int(int)>("close");

@@ -22,9 +22,7 @@ std::map<std::uint32_t, std::unique_ptr<CmId>>& ids() {
   return all;
 }
 
-bool is_any(const base::Address& address) {
-  return address.octets == base::Address{}.octets;
-}
+bool is_any(const base::Address& address) { return address.octets == base::Address{}.octets; }
 
 /// The address that the host uses towards another; nothing: it has no route.
 std::optional<base::Address> source_towards(const base::Address& destination) {
@@ -209,8 +207,8 @@ int CmId::connect(Engine& shared, const rdma_ucm_conn_param& parameters) {
   if (state_ != State::route_resolved) return EINVAL;
   Qp* qp = pair_of(shared, parameters);
   if (qp == nullptr) return EINVAL;
-  const auto started = shared.manager().connect(qp->pair, remote_, Engine::startup_options(),
-                                                wanted(parameters));
+  const auto started =
+      shared.manager().connect(qp->pair, remote_, Engine::startup_options(), wanted(parameters));
   if (!started) return started.error().code;
   connection_ = *started;
   pair_ = qp->pair;

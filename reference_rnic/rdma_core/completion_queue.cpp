@@ -183,7 +183,8 @@ int destroy_cq(ibv_cq* cq) {
     forget_events(cq->context, cq);
     if (cq->channel == nullptr) return 0;
     --cq->channel->refcnt;
-    of(cq->channel).events.remove([&](const Cq* event) { return event == &ours; }, [](const Cq*) {});
+    of(cq->channel)
+        .events.remove([&](const Cq* event) { return event == &ours; }, [](const Cq*) {});
     return 0;
   });
   if (result != 0) return result;

@@ -26,10 +26,9 @@ int query_device_ex(ibv_context*, const ibv_query_device_ex_input*, ibv_device_a
 }
 
 ibv_srq* create_srq_ex(ibv_context* context, ibv_srq_init_attr_ex* asked) {
-  const bool basic = (asked->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 ||
-                     asked->srq_type == IBV_SRQT_BASIC;
-  if (!basic || (asked->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 ||
-      asked->pd->context != context) {
+  const bool basic =
+      (asked->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) == 0 || asked->srq_type == IBV_SRQT_BASIC;
+  if (!basic || (asked->comp_mask & IBV_SRQ_INIT_ATTR_PD) == 0 || asked->pd->context != context) {
     errno = EOPNOTSUPP;
     return nullptr;
   }
@@ -75,9 +74,7 @@ ibv_device& device() {
   return the_device;
 }
 
-Context& of(ibv_context* context) {
-  return *reinterpret_cast<Context*>(verbs_get_ctx(context));
-}
+Context& of(ibv_context* context) { return *reinterpret_cast<Context*>(verbs_get_ctx(context)); }
 
 __be64 node_guid() { return htobe64(station << 16); }
 

@@ -25,6 +25,10 @@ verbs::SoftRnicOptions options() {
   return {.stag_seed = (std::uint64_t{random()} << 32) | random()};
 }
 
+/// That of jumbo frames. On loopback the EMSS would be 64 KiB, and until the peer's window has opened
+/// half of the window, so MULPDU would change during the first messages (RFC 5044 section 4.5).
+constexpr std::size_t max_segment = 8948;
+
 Engine* current = nullptr;
 
 /// The child has no progress thread, and its parent's sockets are the parent's: it begins anew.
@@ -35,7 +39,9 @@ pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 }  // namespace
 
 Engine::Engine() {
-  network_ = std::make_unique<llp::TcpNetwork>(loop(), llp::TcpHost{});
+  llp::TcpHost host;
+  host.max_segment = max_segment;
+  network_ = std::make_unique<llp::TcpNetwork>(loop(), host);
   rnic_ = std::make_unique<verbs::SoftRnic>(loop_of(loop()), options(), rnic_decisions());
   manager_ = std::make_unique<access::ConnectionManager>(
       loop(), *network_, *rnic_, [this](const access::ConnectionEvent& event) { happened(event); },

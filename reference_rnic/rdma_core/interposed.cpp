@@ -21,10 +21,10 @@ namespace own = rnic::rdma_core;
 
 #define INTERPOSED extern "C" [[gnu::visibility("default")]]
 /// The same function of the library behind us.
-#define REAL(name)                                                                     \
-  ([] {                                                                                \
+#define REAL(name)                                                                          \
+  ([] {                                                                                     \
     static auto* const next = reinterpret_cast<decltype(&(name))>(dlsym(RTLD_NEXT, #name)); \
-    return next;                                                                       \
+    return next;                                                                            \
   }())
 
 namespace {
@@ -103,7 +103,11 @@ INTERPOSED int _ibv_query_gid_ex(ibv_context* context, std::uint32_t port, std::
                                  ibv_gid_entry* entry, std::uint32_t flags, std::size_t size) {
   if (!is_ours(context)) return REAL(_ibv_query_gid_ex)(context, port, index, entry, flags, size);
   if (flags != 0 || size < sizeof *entry || port > UINT8_MAX) return EINVAL;
-  *entry = {.gid = {}, .gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB, .ndev_ifindex = 0};
+  *entry = {.gid = {},
+            .gid_index = index,
+            .port_num = port,
+            .gid_type = IBV_GID_TYPE_IB,
+            .ndev_ifindex = 0};
   return own::query_gid(static_cast<std::uint8_t>(port), static_cast<int>(index), &entry->gid);
 }
 INTERPOSED ssize_t _ibv_query_gid_table(ibv_context* context, ibv_gid_entry* entries,

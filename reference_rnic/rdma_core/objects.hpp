@@ -79,7 +79,8 @@ struct Qp {
   ibv_qp_ex shown{};  ///< first: programs hold its `qp_base`
   verbs::QueuePairHandle pair{};
   ibv_qp_init_attr asked{};
-  ibv_qp_state state = IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
+  ibv_qp_state state =
+      IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
   unsigned access = 0;
   bool established = false;  ///< the connection has been
   bool leaving = false;      ///< an orderly close was asked for
@@ -105,7 +106,9 @@ struct Qp {
 [[nodiscard]] inline Pd& of(ibv_pd* pd) { return *static_cast<Pd*>(pd); }
 [[nodiscard]] inline Mr& of(ibv_mr* mr) { return *static_cast<Mr*>(mr); }
 [[nodiscard]] inline Mw& of(ibv_mw* mw) { return *static_cast<Mw*>(mw); }
-[[nodiscard]] inline Channel& of(ibv_comp_channel* channel) { return *static_cast<Channel*>(channel); }
+[[nodiscard]] inline Channel& of(ibv_comp_channel* channel) {
+  return *static_cast<Channel*>(channel);
+}
 [[nodiscard]] inline Cq& of(ibv_cq* cq) { return *reinterpret_cast<Cq*>(cq); }
 [[nodiscard]] inline Srq& of(ibv_srq* srq) { return *static_cast<Srq*>(srq); }
 [[nodiscard]] inline Qp& of(ibv_qp* qp) { return *reinterpret_cast<Qp*>(qp); }

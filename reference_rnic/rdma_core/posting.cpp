@@ -28,9 +28,8 @@ std::expected<Mapping, int> mapping_of(const ibv_send_wr& wr) {
     case IBV_WR_SEND:
       return Mapping{solicited ? Operation::send_solicited : Operation::send, IBV_WC_SEND};
     case IBV_WR_SEND_WITH_INV:
-      return Mapping{
-          solicited ? Operation::send_solicited_invalidate : Operation::send_invalidate,
-          IBV_WC_SEND};
+      return Mapping{solicited ? Operation::send_solicited_invalidate : Operation::send_invalidate,
+                     IBV_WC_SEND};
     case IBV_WR_RDMA_READ:
       return Mapping{Operation::read, IBV_WC_RDMA_READ};
     case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -85,12 +84,12 @@ int set_pieces(Request& request, const Work& wr) {
 
 std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& wr,
                                                     const Mapping& mapping) {
-  verbs::SendRequest request{.operation = mapping.operation,
-                             .remote_stag = wr.wr.rdma.rkey,
-                             .remote_offset = wr.wr.rdma.remote_addr,
-                             .signaled = qp.asked.sq_sig_all != 0 ||
-                                         (wr.send_flags & IBV_SEND_SIGNALED) != 0,
-                             .fence = (wr.send_flags & IBV_SEND_FENCE) != 0};
+  verbs::SendRequest request{
+      .operation = mapping.operation,
+      .remote_stag = wr.wr.rdma.rkey,
+      .remote_offset = wr.wr.rdma.remote_addr,
+      .signaled = qp.asked.sq_sig_all != 0 || (wr.send_flags & IBV_SEND_SIGNALED) != 0,
+      .fence = (wr.send_flags & IBV_SEND_FENCE) != 0};
   const bool copies = (wr.send_flags & IBV_SEND_INLINE) != 0;
   const bool reads = mapping.operation == Operation::read;
   if (copies && reads) return std::unexpected(EINVAL);
@@ -107,8 +106,8 @@ std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& w
       request.remote_stag = wr.wr.atomic.rkey;
       request.remote_offset = wr.wr.atomic.remote_addr;
       request.compare = wr.wr.atomic.compare_add;
-      request.add_or_swap = mapping.operation == Operation::fetch_add ? wr.wr.atomic.compare_add
-                                                                      : wr.wr.atomic.swap;
+      request.add_or_swap =
+          mapping.operation == Operation::fetch_add ? wr.wr.atomic.compare_add : wr.wr.atomic.swap;
       error = set_pieces(request, wr);
       break;
     case Operation::send_invalidate:
@@ -329,8 +328,9 @@ void offer_builder(ibv_qp_ex& shown) {
     const ibv_data_buf buffer{.addr = address, .length = length};
     set_copy(qp, std::span(&buffer, 1));
   };
-  shown.wr_set_inline_data_list = [](ibv_qp_ex* qp, std::size_t count,
-                                     const ibv_data_buf* list) { set_copy(qp, {list, count}); };
+  shown.wr_set_inline_data_list = [](ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* list) {
+    set_copy(qp, {list, count});
+  };
   // What iWARP does not have.
   shown.wr_send_imm = [](ibv_qp_ex* qp, __be32) { refuse(qp); };
   shown.wr_send_tso = [](ibv_qp_ex* qp, void*, std::uint16_t, std::uint16_t) { refuse(qp); };

@@ -22,8 +22,8 @@ int fault_in(const ibv_qp_init_attr& asked) {
   if (asked.qp_type != IBV_QPT_RC) return EOPNOTSUPP;  // iWARP has no datagrams
   if (asked.send_cq == nullptr || asked.recv_cq == nullptr) return EINVAL;
   const bool fits = cap.max_send_wr <= limits::work_requests &&
-                    cap.max_recv_wr <= limits::work_requests && cap.max_send_sge <= limits::pieces &&
-                    cap.max_recv_sge <= limits::pieces &&
+                    cap.max_recv_wr <= limits::work_requests &&
+                    cap.max_send_sge <= limits::pieces && cap.max_recv_sge <= limits::pieces &&
                     cap.max_inline_data <= limits::inline_octets;
   return fits ? 0 : EINVAL;
 }
@@ -141,7 +141,8 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* asked) {
   Qp* made = make<Qp>([&](Engine& shared, Qp& qp) {
     const verbs::DomainHandle domain = of(pd).domain;
     ibv_qp_cap& cap = asked->cap;
-    for (std::uint32_t* least : {&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge})
+    for (std::uint32_t* least :
+         {&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge})
       *least = std::max(*least, 1U);
     qp.asked = *asked;
     qp.posted.resize(std::size_t{2} * cap.max_send_wr);

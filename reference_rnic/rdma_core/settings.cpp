@@ -26,7 +26,8 @@ auto values(const char* variable, Find&& find) {
     rest.remove_prefix(std::min(rest.size(), name.size() + 1));
     const auto value = find(name);
     if (!value) {
-      std::fprintf(stderr, "librnic_rdma_core: %s names '%.*s', which there is not; rnic-run --list\n",
+      std::fprintf(stderr,
+                   "librnic_rdma_core: %s names '%.*s', which there is not; rnic-run --list\n",
                    variable, static_cast<int>(name.size()), name.data());
       std::exit(2);
     }

@@ -15,8 +15,8 @@ ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* asked) {
   }
   return make<Srq>([&](Engine& shared, Srq& srq) {
     const auto queue = shared.rnic().create_shared_queue(
-        of(pd).domain, {.depth = std::max(attributes.max_wr, 1U),
-                        .max_pieces = std::max(attributes.max_sge, 1U)});
+        of(pd).domain,
+        {.depth = std::max(attributes.max_wr, 1U), .max_pieces = std::max(attributes.max_sge, 1U)});
     if (!queue) return errno_of(queue.error());
     srq.queue = *queue;
     srq.context = pd->context;

@@ -55,7 +55,8 @@ std::expected<void, std::string> FileCapture::poll() {
     written = put(file_.get(), block) && written;
   });
   if (!polled) return polled;
-  if (!written) return std::unexpected("the capture cannot be written: " + std::string(std::strerror(errno)));
+  if (!written)
+    return std::unexpected("the capture cannot be written: " + std::string(std::strerror(errno)));
   return {};
 }
 
@@ -64,8 +65,8 @@ std::expected<void, std::string> FileCapture::finish() {
   if (!last) return std::unexpected(last.error());
   const auto deadline = std::chrono::steady_clock::now() + longest_delivery;
   while (seen_ < *last) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
-        deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     pollfd watched{live_.fd(), POLLIN, 0};
     if (left <= 0ms || ::poll(&watched, 1, static_cast<int>(left.count())) < 0)
       return std::unexpected("the end of the capture has not come; the file is not complete");

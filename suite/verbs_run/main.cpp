@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-run: starts a program with the verbs library of the reference RNIC in front of libibverbs.
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -50,7 +50,8 @@ int list(const Options& options) {
 
 std::string joined(const std::vector<std::string>& names, char between) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : std::string(1, between)) + name;
+  for (const std::string& name : names)
+    text += (text.empty() ? "" : std::string(1, between)) + name;
   return text;
 }
 
@@ -109,7 +110,8 @@ int run_captured(const Options& options, const fs::path& library) {
 
 int run(const Options& options) {
   const fs::path library = base::built_program("reference_rnic/rdma_core/librnic_rdma_core.so");
-  if (!fs::exists(library)) return fail(2, library.string() + " is missing; build it, or install the suite");
+  if (!fs::exists(library))
+    return fail(2, library.string() + " is missing; build it, or install the suite");
   if (options.rsocket && !fs::exists(rsocket_library))
     return fail(2, std::string(rsocket_library) + " is missing; install librdmacm1");
   if (!options.capture.empty()) return run_captured(options, library);

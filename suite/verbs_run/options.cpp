@@ -16,6 +16,8 @@ namespace suite::verbs_run {
 namespace {
 
 constexpr const char* examples = R"(
+The program and its arguments follow the options: rnic-run [OPTIONS] PROGRAM [ARGUMENT...]
+
 examples:
   rnic-run rping -s -C 10 -v
   rnic-run rping -c -a 127.0.0.1 -C 10 -v
@@ -27,7 +29,8 @@ exit: that of the program; 2 usage; 126 the program cannot be started; 127 there
 
 void declare(CLI::App& app, Options& o) {
   app.add_flag("--list", o.list, "the devices, deviations and lawful variants that there are");
-  app.add_option("--device", o.device, "name of the device that the program finds")->capture_default_str();
+  app.add_option("--device", o.device, "name of the device that the program finds")
+      ->capture_default_str();
   app.add_option("--deviate", o.deviations, "a fault that the RNIC of the program is to have")
       ->type_name("NAME")
       ->allow_extra_args(false);
@@ -35,12 +38,12 @@ void declare(CLI::App& app, Options& o) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_option("--capture", o.capture,
-                 "write what passes the interface meanwhile to this pcapng file (needs the right to capture)")
+                 "write what passes the interface meanwhile to this pcapng file (needs the right "
+                 "to capture)")
       ->type_name("FILE");
   app.add_option("--interface", o.interface, "that is captured")->capture_default_str();
   app.add_flag("--rsocket", o.rsocket, "stream sockets of the program go over RDMA (librspreload)");
   app.prefix_command();  // what follows is the program's
-  app.usage("rnic-run [OPTIONS] PROGRAM [ARGUMENT...]\nrnic-run --list");
   app.footer(examples);
   app.set_version_flag("--version", base::version_text("rnic-run"));
 }

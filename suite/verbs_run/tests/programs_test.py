@@ -8,7 +8,6 @@ import filecmp
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import sys
@@ -39,11 +38,14 @@ def listens(port):
 
 
 def wait_for_listener(server, port):
-    end = time.monotonic() + DEADLINE
+    latest = time.monotonic() + DEADLINE
     while not listens(port):
-        if server.poll() is not None or time.monotonic() > end:
-            raise AssertionError(f"{server.args} does not listen on port {port}")
-        time.sleep(0.01)  # the kernel gives no event for this
+        try:
+            server.wait(0.01)  # its end is the only event that there is
+        except subprocess.TimeoutExpired:
+            if time.monotonic() < latest:
+                continue
+        raise AssertionError(f"{server.args} does not listen on port {port}")
 
 
 def end(server):
