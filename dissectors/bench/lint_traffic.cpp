@@ -2,11 +2,13 @@
 // rnic-lint-traffic: writes the captures of bench_lint.py, and runs the plain loop over them that is
 // the upper bound for any judge: every frame counted, every CRC computed.
 #include <fcntl.h>
+#include <pcap/pcap.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -225,6 +227,17 @@ std::span<const std::byte> next_fpdu(std::span<const std::byte> rest) {
   return size <= rest.size() ? rest.first(size) : std::span<const std::byte>();
 }
 
+void count_frame(std::span<const std::byte> frame, Counted& counted) {
+  ++counted.frames;
+  auto rest = frame.subspan(std::min(headers, frame.size()));
+  for (auto fpdu = next_fpdu(rest); !fpdu.empty(); fpdu = next_fpdu(rest)) {
+    const auto crc = rnic::wire::crc32c_trailer(fpdu.first(fpdu.size() - 4));
+    ++counted.fpdus;
+    if (!std::ranges::equal(crc, fpdu.last(4))) ++counted.wrong;
+    rest = rest.subspan(fpdu.size());
+  }
+}
+
 Counted count(std::span<const std::byte> file) {
   Counted counted;
   std::size_t at = pcap_file_header;
@@ -233,18 +246,32 @@ Counted count(std::span<const std::byte> file) {
     std::memcpy(&length, file.data() + at + 8, sizeof length);
     at += pcap_record_header;
     if (length > file.size() - at) break;
-    ++counted.frames;
-    auto rest = file.subspan(at, length);
-    rest = rest.subspan(std::min(headers, rest.size()));
-    for (auto fpdu = next_fpdu(rest); !fpdu.empty(); fpdu = next_fpdu(rest)) {
-      const auto crc = rnic::wire::crc32c_trailer(fpdu.first(fpdu.size() - 4));
-      ++counted.fpdus;
-      if (!std::ranges::equal(crc, fpdu.last(4))) ++counted.wrong;
-      rest = rest.subspan(fpdu.size());
-    }
+    count_frame(file.subspan(at, length), counted);
     at += length;
   }
   return counted;
+}
+
+int report(const Counted& counted) {
+  fmt::print("{} frames, {} FPDUs, {} wrong CRCs\n", counted.frames, counted.fpdus, counted.wrong);
+  return counted.wrong == 0 ? 0 : 1;
+}
+
+// What a reader of captures would write: libpcap reads the frames.
+int libpcap_loop(const std::string& path) {
+  std::array<char, PCAP_ERRBUF_SIZE> error{};
+  pcap_t* const file = pcap_open_offline(path.c_str(), error.data());
+  if (file == nullptr) {
+    fmt::print(stderr, "rnic-lint-traffic: cannot read {}: {}\n", path, error.data());
+    return 3;
+  }
+  Counted counted;
+  pcap_pkthdr* header = nullptr;
+  const unsigned char* octets = nullptr;
+  while (pcap_next_ex(file, &header, &octets) == 1)
+    count_frame(std::as_bytes(std::span(octets, header->caplen)), counted);
+  pcap_close(file);
+  return report(counted);
 }
 
 int plain_loop(const std::string& path) {
@@ -263,8 +290,7 @@ int plain_loop(const std::string& path) {
   }
   const Counted counted = count({static_cast<const std::byte*>(mapped), size});
   ::munmap(mapped, size);
-  fmt::print("{} frames, {} FPDUs, {} wrong CRCs\n", counted.frames, counted.fpdus, counted.wrong);
-  return counted.wrong == 0 ? 0 : 1;
+  return report(counted);
 }
 
 }  // namespace
@@ -298,6 +324,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   auto* loop = app.add_subcommand("count", "the plain loop over such a capture");
   loop->add_option("FILE", path)->required();
+  bool by_libpcap = false;
+  loop->add_flag("--libpcap", by_libpcap, "read it with libpcap, instead of mapping it");
   app.footer(
       "example: rnic-lint-traffic make mss /tmp/mss.pcap --size 1024\n"
       "exit: 0 done, 1 a CRC is wrong, 2 usage, 3 a file cannot be read or written\n");
@@ -308,7 +336,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "rnic-lint-traffic: {}; see --help\n", problem.what());
     return 2;
   }
-  if (loop->parsed()) return plain_loop(path);
+  if (loop->parsed()) return by_libpcap ? libpcap_loop(path) : plain_loop(path);
   Writer writer(path, port);
   const bool written = kind == "open"
                            ? generate_side_by_side(connections, size << 20, std::move(writer))

@@ -24,12 +24,20 @@ namespace {
 // taken so far.
 struct Feed {
   std::unique_ptr<OctetSource> source;
-  std::vector<std::byte> buffer = std::vector<std::byte>(2 * longest_captured_frame);
+  base::Bytes in_place;  // all of the source: then there is no buffer
+  std::vector<std::byte> buffer;
   std::size_t begin = 0, end = 0;
   std::uint64_t position = 0;
 
+  void take_from(std::unique_ptr<OctetSource> from) {
+    source = std::move(from);
+    in_place = source->in_place();
+    if (in_place.empty()) buffer.resize(2 * longest_captured_frame);
+  }
+
   // At least this many octets, or all that are left; they stay in place until the next call.
   base::Bytes peek(std::size_t count) {
+    if (!in_place.empty()) return in_place.subspan(begin);
     while (end - begin < count) {
       if (begin + count > buffer.size()) {
         std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -49,6 +57,7 @@ struct Feed {
   }
 
   std::size_t read(std::span<std::byte> target) {
+    if (!in_place.empty()) return read_in_place(target);
     if (begin == end) {
       begin = 0;
       end = source->read(buffer);
@@ -57,6 +66,14 @@ struct Feed {
     std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(begin), count, target.begin());
     begin += count;
     position += count;
+    return count;
+  }
+
+  std::size_t read_in_place(std::span<std::byte> target) {
+    const base::Bytes rest = in_place.subspan(begin);
+    const std::size_t count = std::min(rest.size(), target.size());
+    std::ranges::copy(rest.first(count), target.begin());
+    drop(count);
     return count;
   }
 };
@@ -195,7 +212,7 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     return std::unexpected(fmt::format("cannot read {}: {}", name, one_line(std::string(why))));
   };
   auto state = std::make_unique<State>();
-  state->feed.source = std::move(source);
+  state->feed.take_from(std::move(source));
   state->ordinary = ordinary_pcap(state->feed.peek(pcap_file_header_size));
   if (state->ordinary) {
     state->feed.drop(pcap_file_header_size);
@@ -224,7 +241,7 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     const char* known = pcap_datalink_val_to_name(datalink);
     return refuse(fmt::format(
         "its link type {} is not supported; ethernet, raw IP, loopback and Linux cooked are. "
-        "The Wireshark plugin judges TCP on every link that Wireshark reads",
+        "Wireshark's own iWARP dissectors may show it, without a judgement",
         known != nullptr ? known : fmt::to_string(datalink)));
   }
   state->link = *link;
@@ -232,6 +249,9 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
 }
 
 LinkType CaptureReader::link() const { return state_->link; }
+bool CaptureReader::frames_stay() const {
+  return state_->ordinary && !state_->feed.in_place.empty();
+}
 const std::optional<Tear>& CaptureReader::tear() const { return state_->tear; }
 std::uint64_t CaptureReader::frames() const { return state_->frames; }
 

@@ -44,6 +44,9 @@ class CaptureReader {
 
   /// Of all its frames: a file whose interfaces have several is not read.
   [[nodiscard]] LinkType link() const;
+  /// Whether the octets of a frame stay where they are as long as the reader exists, not only until
+  /// the next frame.
+  [[nodiscard]] bool frames_stay() const;
   /// The next frame, or nothing at the end or at a tear.
   [[nodiscard]] std::optional<FrameView> next();
   [[nodiscard]] const std::optional<Tear>& tear() const;

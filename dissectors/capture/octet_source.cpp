@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <lzma.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -50,7 +51,7 @@ class FileSource final : public OctetSource {
   std::string fault_;
 };
 
-class MemorySource final : public OctetSource {
+class MemorySource : public OctetSource {
  public:
   explicit MemorySource(base::Bytes octets) : rest_(octets) {}
   std::size_t read(std::span<std::byte> buffer) override {
@@ -59,11 +60,35 @@ class MemorySource final : public OctetSource {
     rest_ = rest_.subspan(count);
     return count;
   }
+  [[nodiscard]] base::Bytes in_place() const override { return rest_; }
   [[nodiscard]] const std::string& fault() const override { return none_; }
 
  private:
   base::Bytes rest_;
   std::string none_;
+};
+
+/// The kernel need not copy what is mapped.
+class MappedSource final : public MemorySource {
+ public:
+  explicit MappedSource(base::Bytes mapped) : MemorySource(mapped), mapped_(mapped) {
+    ::madvise(address(), mapped_.size(), MADV_SEQUENTIAL);
+  }
+  ~MappedSource() override { ::munmap(address(), mapped_.size()); }
+  MappedSource(const MappedSource&) = delete;
+  MappedSource& operator=(const MappedSource&) = delete;
+
+  [[nodiscard]] static std::unique_ptr<OctetSource> of(int fd, const struct stat& status) {
+    if (!S_ISREG(status.st_mode) || status.st_size <= 0) return nullptr;
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (mapped == MAP_FAILED) return nullptr;
+    return std::make_unique<MappedSource>(base::Bytes(static_cast<const std::byte*>(mapped), size));
+  }
+
+ private:
+  [[nodiscard]] void* address() const { return const_cast<std::byte*>(mapped_.data()); }
+  base::Bytes mapped_;
 };
 
 // First the octets that were read to recognise the compression, then the rest.
@@ -270,6 +295,7 @@ std::expected<std::unique_ptr<OctetSource>, std::string> open_octets(const std::
   struct stat status{};
   if (::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode))
     return std::unexpected(fmt::format("cannot read {}: it is a folder", path));
+  if (auto mapped = MappedSource::of(fd, status)) return mapped;
   return source;
 }
 
@@ -279,12 +305,16 @@ std::unique_ptr<OctetSource> octets_in_memory(base::Bytes octets) {
 
 std::unique_ptr<OctetSource> unpacked(std::unique_ptr<OctetSource> source) {
   using namespace std::string_view_literals;
+  constexpr auto gzip = "\x1f\x8b"sv, zstd = "\x28\xb5\x2f\xfd"sv, xz = "\xfd\x37zX"sv;
+  const auto is_packed = [&](base::Bytes front) {
+    return begins_with(front, gzip) || begins_with(front, zstd) || begins_with(front, xz);
+  };
+  if (const base::Bytes all = source->in_place(); !all.empty() && !is_packed(all)) return source;
   Packed packed(std::move(source));
   const base::Bytes front = packed.peek(4);
-  if (begins_with(front, "\x1f\x8b"sv)) return std::make_unique<GzipSource>(std::move(packed));
-  if (begins_with(front, "\x28\xb5\x2f\xfd"sv))
-    return std::make_unique<ZstdSource>(std::move(packed));
-  if (begins_with(front, "\xfd\x37zX"sv)) return std::make_unique<XzSource>(std::move(packed));
+  if (begins_with(front, gzip)) return std::make_unique<GzipSource>(std::move(packed));
+  if (begins_with(front, zstd)) return std::make_unique<ZstdSource>(std::move(packed));
+  if (begins_with(front, xz)) return std::make_unique<XzSource>(std::move(packed));
   return std::make_unique<PlainSource>(std::move(packed));
 }
 

@@ -18,11 +18,15 @@ class OctetSource {
   /// Fills the front of `buffer` (not empty) and returns how far; 0 at the end, or if it cannot
   /// continue.
   virtual std::size_t read(std::span<std::byte> buffer) = 0;
+  /// All octets that read() has not returned, if they are in memory: they stay there, as they are,
+  /// while the source exists. Nothing: they have to be read.
+  [[nodiscard]] virtual base::Bytes in_place() const { return {}; }
   /// Why the octets stopped, in one line; empty while they continue and at their proper end.
   [[nodiscard]] virtual const std::string& fault() const = 0;
 };
 
-/// A file, or standard input for `-`. The error is one line that names it.
+/// A file, or standard input for `-`. The error is one line that names it. An ordinary file is
+/// mapped: if it becomes shorter while it is read, the process gets SIGBUS.
 [[nodiscard]] std::expected<std::unique_ptr<OctetSource>, std::string> open_octets(
     const std::string& path);
 /// Octets in memory that outlives the source.

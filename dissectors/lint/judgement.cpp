@@ -88,7 +88,7 @@ unsigned Judgement::shards() const {
   return std::max(1U, std::thread::hardware_concurrency());
 }
 
-Judgement::Done Judgement::prepare(capture::LinkType link) {
+Judgement::Done Judgement::prepare(capture::LinkType link, bool frames_stay) {
   if (!options_.violations.empty()) {
     auto file = ViolationsFile::create(options_.violations);
     if (!file) return std::unexpected(file.error());
@@ -114,6 +114,7 @@ Judgement::Done Judgement::prepare(capture::LinkType link) {
   sharding.collector = {
       .rules = options_.rules, .level = options_.level, .messages = options_.follow};
   sharding.ports = options_.ports;
+  sharding.frames_stay = frames_stay;
   sharding_ = std::make_unique<Sharding>(link, sharding,
                                          [this](Record&& record) { take(std::move(record)); });
   return {};
@@ -142,20 +143,21 @@ Judgement::Done Judgement::judge_file() {
   if (options_.input == "-") survive_one_interrupt();
   auto reader = capture::CaptureReader::open(options_.input);
   if (!reader) return std::unexpected(reader.error());
-  if (auto done = prepare(reader->link()); !done) return done;
-  while (const auto frame = reader->next()) {
+  reader_ = std::move(*reader);
+  if (auto done = prepare(reader_->link(), reader_->frames_stay()); !done) return done;
+  while (const auto frame = reader_->next()) {
     give(*frame);
     if (nobody_reads()) return std::unexpected(*base::unwritten_output());
   }
   totals_ = sharding_->finish();
-  totals_.tear = reader->tear();
+  totals_.tear = reader_->tear();
   return {};
 }
 
 Judgement::Done Judgement::judge_live() {
   auto capture = capture::LiveCapture::open(options_.interface);
   if (!capture) return std::unexpected(capture.error());
-  if (auto done = prepare(capture->link()); !done) return done;
+  if (auto done = prepare(capture->link(), false); !done) return done;
   const auto deliver = [this](const capture::Frame& frame) {
     give({.time = frame.time, .original_length = frame.original_length, .octets = frame.octets});
   };

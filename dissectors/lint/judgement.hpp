@@ -30,7 +30,7 @@ class Judgement {
   using Done = std::expected<void, std::string>;
   [[nodiscard]] Done judge_file();
   [[nodiscard]] Done judge_live();
-  [[nodiscard]] Done prepare(capture::LinkType link);
+  [[nodiscard]] Done prepare(capture::LinkType link, bool frames_stay);
   void take(Record&& record);
   void give(const capture::FrameView& frame);
   [[nodiscard]] Done write_files();
@@ -40,6 +40,7 @@ class Judgement {
 
   Options options_;
   std::unique_ptr<Report> report_;
+  std::optional<capture::CaptureReader> reader_;  ///< outlives the frames that are with sharding_
   std::unique_ptr<Sharding> sharding_;
   std::optional<ViolationsFile> violations_file_;
   std::optional<SplitFiles> split_files_;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-lint: judges captured iWARP traffic.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "base/standard_streams.hpp"
@@ -22,10 +26,24 @@ int stop(const Stop& why) {
   return fault ? stop({ExitCode::unreadable, *fault}) : std::to_underlying(why.code);
 }
 
+// Captures are mapped.
+void say_if_the_capture_shrinks() {
+  struct sigaction action{};
+  action.sa_handler = [](int) {
+    constexpr std::string_view text =
+        "rnic-lint: the capture became shorter, or its disk failed, while it was read; copy it "
+        "first\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+    ::_exit(std::to_underlying(ExitCode::unreadable));
+  };
+  ::sigaction(SIGBUS, &action, nullptr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   base::keep_standard_streams();
+  say_if_the_capture_shrinks();
   try {
     const auto options = parse_options(argc, argv);
     if (!options) return stop(options.error());

@@ -66,7 +66,7 @@ std::size_t shard_of(const capture::Flow& flow, std::size_t shards) {
 
 struct Sharding::State {
   State(capture::LinkType link_type, const ShardingOptions& options, Output to)
-      : link(link_type), output(std::move(to)) {
+      : link(link_type), frames_stay(options.frames_stay), output(std::move(to)) {
     const unsigned count = std::max(1U, options.shards);
     analyzer::Options part = options.analyzer;
     part.connections = std::max<std::size_t>(1, part.connections / count);
@@ -108,7 +108,7 @@ struct Sharding::State {
     auto round = std::move(spare);
     if (!round) {
       round = std::make_unique<Round>();
-      round->octets.reserve(round_octets);
+      if (!frames_stay) round->octets.reserve(round_octets);
       round->pieces.resize(shards.size());
       round->records.resize(shards.size());
     }
@@ -196,14 +196,17 @@ struct Sharding::State {
     }
     const std::size_t size = segment.payload.size();
     if (filling->frames == round_frames || filling->octets.size() + size > round_octets) send();
-    const std::size_t begin = filling->octets.size();
-    filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
-    piece.segment.payload = base::Bytes(filling->octets).subspan(begin);
+    if (!frames_stay) {
+      const std::size_t begin = filling->octets.size();
+      filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
+      piece.segment.payload = base::Bytes(filling->octets).subspan(begin);
+    }
     filling->pieces[shard_of(segment.flow, shards.size())].push_back(piece);
     ++filling->frames;
   }
 
   capture::LinkType link;
+  bool frames_stay;
   Output output;
   FrameCounts counts;
   std::uint32_t frame_number = 0;

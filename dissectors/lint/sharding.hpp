@@ -22,6 +22,8 @@ struct ShardingOptions {
   analyzer::Options analyzer;
   CollectorOptions collector;
   std::vector<std::uint16_t> ports;  ///< treated as iWARP whatever they carry
+  /// The octets of a frame outlive the Sharding; otherwise they are copied for other threads.
+  bool frames_stay = false;
 };
 
 class Sharding {
@@ -36,7 +38,7 @@ class Sharding {
   Sharding& operator=(const Sharding&) = delete;
   ~Sharding();
 
-  /// Takes the next frame; it need not outlive the call. Blocks while the shards lag by more
+  /// Takes the next frame; unless `frames_stay`, it need not outlive the call. Blocks while the shards lag by more
   /// than a few MiB.
   void frame(const capture::FrameView& frame);
   /// Waits until everything so far is analyzed and reported: for a live capture.
