@@ -3,31 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
-#include "suite/sessions/session_file.hpp"
 
 namespace suite::runner {
 
 namespace {
 
-constexpr std::string_view prefix = "soak.session.", script_prefix = "soak.script.", layer = "soak";
-/// In place of / in the id of a script, which is also the name of its pcap.
-constexpr char separator = ':';
-
-std::optional<std::filesystem::path> script_of(std::string_view id) {
-  if (!id.starts_with(script_prefix)) return std::nullopt;
-  std::string path(id.substr(script_prefix.size()));
-  std::ranges::replace(path, separator, '/');
-  return path;
-}
-
-/// What the id says is played. The error is one line.
-std::expected<sessions::Session, std::string> session_of(const std::string& id);
+constexpr std::string_view prefix = "soak.session.", layer = "soak";
 
 std::optional<std::uint64_t> seed_of(std::string_view id) {
   if (!id.starts_with(prefix)) return std::nullopt;
@@ -36,14 +21,6 @@ std::optional<std::uint64_t> seed_of(std::string_view id) {
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seed);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
   return seed;
-}
-
-std::expected<sessions::Session, std::string> session_of(const std::string& id) {
-  const auto script = script_of(id);
-  if (!script) return sessions::draw(seed_of(id).value_or(0));
-  auto file = sessions::read_session(*script);
-  if (!file) return std::unexpected(file.error());
-  return std::move(file->session);
 }
 
 /// One expectation, of the rule that fits best.
@@ -78,27 +55,12 @@ cases::Verdict verdict_of(const sessions::Played& played) {
 
 std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", prefix, seed); }
 
-std::expected<std::string, std::string> script_id(const std::filesystem::path& file) {
-  const std::string path = std::filesystem::absolute(file).lexically_normal().string();
-  const bool plain = std::ranges::all_of(path, [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+").contains(static_cast<char>(c));
-  });
-  if (!plain)
-    return std::unexpected(fmt::format(
-        "{}: the path of a script has only letters, digits and . _ - +; move it", path));
-  std::string id = std::string(script_prefix) + path;
-  std::ranges::replace(id, '/', separator);
-  return id;
-}
-
 std::optional<cases::Case> session_case(const std::string& id) {
   const auto seed = seed_of(id);
-  const auto script = script_of(id);
-  if (!seed && !script) return std::nullopt;
+  if (!seed) return std::nullopt;
   cases::Case one;
-  one.id = id;
-  one.title = seed ? fmt::format("the random session of seed {}", *seed)
-                   : fmt::format("the script {}", script->string());
+  one.id = session_id(*seed);
+  one.title = fmt::format("the random session of seed {}", *seed);
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
   // Every case has a rule; this one holds for any session, which consists of RDMAP messages.
@@ -118,19 +80,14 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
   environment.current_configuration.reset();
   bring_to_start(environment.iut, environment.loop.now() + scaled(patience));
   const auto start = environment.loop.now();
-  const auto session = session_of(one.id);
-  if (!session) {
-    cases::CaseOutcome outcome;
-    outcome.reason = session.error();
-    return outcome;  // an error, as it is until something is judged
-  }
-  sessions::Played played = sessions::play(*session, {.loop = environment.loop,
-                                                      .tester = environment.tester,
-                                                      .iut = environment.iut,
-                                                      .iut_address = environment.iut_ipv4,
-                                                      .patience = scaled(patience),
-                                                      .quiet = scaled(quiet),
-                                                      .startup_patience = {}});
+  sessions::Played played = sessions::play(sessions::draw(seed_of(one.id).value_or(0)),
+                                           {.loop = environment.loop,
+                                            .tester = environment.tester,
+                                            .iut = environment.iut,
+                                            .iut_address = environment.iut_ipv4,
+                                            .patience = scaled(patience),
+                                            .quiet = scaled(quiet),
+                                            .startup_patience = {}});
   cases::CaseOutcome outcome;
   outcome.verdict = verdict_of(played);
   for (const sessions::Found& found : played.found)

@@ -223,37 +223,15 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   return soak_in_memory(parts, options);
 }
 
-ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
-                const PerformCommand& perform) {
+ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments) {
   SoakOptions options;
-  options.iut.clear();
   CLI::App app{"Plays a session that a soak has written, and shows all that went by.",
                "rnic-suite replay"};
-  app.allow_extras();
-  app.add_option("file", options.file, "the session, or a script of your own (.yaml, docs/soak.md)")
-      ->required();
-  app.add_option(
-      "--iut", options.iut,
-      "as for `rnic-suite run`, whose options apply as well; by default the reference in "
-      "this process, in simulated time");
-  app.footer(
-      "examples:\n"
-      "  rnic-suite replay findings/12-ddp.tagged.base-or-bounds.json\n"
-      "  rnic-suite replay bug.yaml --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
-      "exit: 0 nothing found, 1 a finding, 2 usage, 3 harness");
+  app.add_option("file", options.file, "the session")->required();
+  app.footer("exit: 0 nothing found, 1 a finding, 2 usage");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   const auto file = sessions::read_session(options.file);
   if (!file) return complain(ExitCode::usage, file.error());
-  if (!options.iut.empty()) {
-    const auto id = script_id(options.file);
-    if (!id) return complain(ExitCode::usage, id.error());
-    std::vector<std::string> run{"run", "--iut", options.iut, "--select", *id};
-    for (const std::string& word : app.remaining()) run.push_back(word);
-    return perform(std::move(run));
-  }
-  if (!app.remaining().empty())
-    return complain(ExitCode::usage, fmt::format("replay: '{}' goes with --iut; see --help",
-                                                 app.remaining().front()));
   const auto behaviour = behaviour_of(file->deviations, file->lawful);
   if (!behaviour) return complain(ExitCode::usage, options.file + ": " + behaviour.error());
   const auto played = sessions::play_in_memory(file->session, maker(parts, *behaviour));

@@ -169,9 +169,7 @@ BOOST_AUTO_TEST_CASE(an_edition_that_is_not_there_is_refused) {
   const Scratch scratch;
   const Finished finished = run({toy, "run", "--edition", "1999.1", "--out", scratch / "out"});
   BOOST_TEST(finished.status == usage);
-  BOOST_TEST(
-      finished.err.find("there is no edition '1999.1'; there are: 2026.1") != std::string::npos,
-      finished.err);
+  BOOST_TEST(finished.err.find("there is no edition '1999.1'") != std::string::npos, finished.err);
   write(scratch / "bad.json", "{}");
   BOOST_TEST(
       run({toy, "run", "--edition", scratch / "bad.json", "--out", scratch / "out"}).status ==

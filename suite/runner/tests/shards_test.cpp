@@ -23,8 +23,8 @@ const std::string toy = RNIC_TOY, source = RNIC_SOURCE;
 Json results_in(const fs::path& folder) { return Json::parse(text_of(folder / "results.json")); }
 
 Words chosen(const Words& more) {
-  Words words{toy,        "run",           "--link",      "memory", "--select", "toy.verdict.*",
-              "--select", "toy.finding.*", "--no-capture"};
+  Words words{toy,        "run",           "--link",       "memory", "--select", "toy.verdict.*",
+              "--select", "toy.finding.*", "--no-capture", "--jobs", "1"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
