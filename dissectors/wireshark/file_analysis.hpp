@@ -20,6 +20,8 @@ class FileAnalysis {
   /// itself or on earlier frames; nothing if it contains no TCP segment. Valid until the next call.
   const FrameFacts* take(capture::LinkType link, base::Bytes frame, std::uint32_t number,
                          std::uint64_t time);
+  /// See FactStore.
+  void decoded_above(const MessageFact& message) { store_.decoded_above(message); }
   /// Everything known about an earlier frame.
   [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
   /// The capture has no more frames: reports the rest. Call once; frames that still come are

@@ -108,7 +108,8 @@ void show_fpdu(const Canvas& canvas, const FpduFact& fact) {
 void show_joined(const Sketch& payload, const MessageFact& fact) {
   const Sketch message = payload.branch(fields.joined, trees.joined, 0, payload.length());
   proto_tree* tree = message.tree();
-  proto_item_append_text(proto_tree_get_parent(tree), " (%s)", rnic::wire::name(fact.head.opcode));
+  proto_item_append_text(proto_tree_get_parent(tree), " (%s%s)", rnic::wire::name(fact.head.opcode),
+                         fact.payload.length == 0 ? "; its octets are not kept" : "");
   state(tree, fields.message, fact.head.number);
   state(tree, fields.joined_segments, static_cast<std::uint32_t>(fact.frames.size()));
   for (const std::uint32_t frame : fact.frames) state(tree, fields.joined_frame, frame);

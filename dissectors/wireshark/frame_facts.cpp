@@ -13,6 +13,9 @@ namespace {
 
 // No working connection has more of them outstanding.
 constexpr std::size_t most_reads = 65536;
+/// Octets of RDMA Writes and Read Responses that no dissector above decodes, in one file: with all of
+/// them, a file would take its size in memory.
+constexpr std::size_t most_for_display = MessageAssembly::longest;
 
 std::size_t index_of(analyzer::Direction direction) { return std::to_underlying(direction); }
 
@@ -52,7 +55,9 @@ void FactStore::settle() {
     here.connection = facts.connection;
     here.direction = facts.direction;
   }
-  for (const FpduFact& fact : facts.fpdus) settle_fpdu(fact);
+  settle_fpdus(facts.fpdus);
+  if (events) forget_octets(*events);
+  decoded_above_.clear();
   if (!events) return;
   if (!kept(number_).events && concern_only(number_, *events))
     kept(number_).events = std::make_unique<Events>(std::move(*events));
@@ -60,11 +65,28 @@ void FactStore::settle() {
     distribute(*events);
 }
 
-void FactStore::settle_fpdu(const FpduFact& fact) {
-  const std::uint32_t frame = frame_of(fact.place);
-  if (fact.request_frame != 0) responses_.emplace(fact.request_frame, frame);
-  if (fact.blamed_frame != 0) blamed_by_.emplace(fact.blamed_frame, frame);
-  kept(frame).fpdus.add(fact, frame);
+void FactStore::forget_octets(Events& events) {
+  for (MessageFact& fact : events.joined) {
+    if (is_send(fact.head.opcode) ||
+        std::ranges::find(decoded_above_, &fact) != decoded_above_.end())
+      continue;
+    if (kept_for_display_ + fact.payload.length <= most_for_display)
+      kept_for_display_ += fact.payload.length;
+    else
+      fact.payload = {};
+  }
+}
+
+void FactStore::settle_fpdus(std::span<const FpduFact> fpdus) {
+  const FpduFact* before = nullptr;
+  for (const FpduFact& fact : fpdus) {
+    const std::uint32_t frame = frame_of(fact.place);
+    if (fact.request_frame != 0) responses_.emplace(fact.request_frame, frame);
+    if (fact.blamed_frame != 0) blamed_by_.emplace(fact.blamed_frame, frame);
+    if (before != nullptr && frame_of(before->place) != frame) before = nullptr;
+    kept(frame).fpdus.add(fact, frame, before);
+    before = &fact;
+  }
 }
 
 bool FactStore::concern_only(std::uint32_t number, const Events& events) const {

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -56,7 +57,7 @@ struct MessageFact {
   MessageHead head;
   analyzer::Direction direction = analyzer::Direction::from_first;
   std::vector<std::uint32_t> frames;  ///< one for each of its FPDUs, if they are several
-  KeptOctets payload;
+  KeptOctets payload;                 ///< empty if they are no longer kept
   /// A number of its own in the connection; a Read Response has that of its request.
   std::uint32_t exchange = 0;
 };
@@ -111,6 +112,9 @@ class FactStore final : public analyzer::Sink {
   void belongs(const capture::Flow& flow);
   /// The effects of the latest frame, on itself and on earlier ones.
   [[nodiscard]] const FrameFacts& latest() const { return latest_; }
+  /// The layers above decode this joined message of the latest frame, and may ask for its octets
+  /// again.
+  void decoded_above(const MessageFact& message) { decoded_above_.push_back(&message); }
   /// Stores the effects of the latest frame with the frames that they are about.
   void settle();
   /// What is known about a frame so far; nothing if it has no TCP segment. Valid until the next call.
@@ -148,7 +152,8 @@ class FactStore final : public analyzer::Sink {
   /// Whether all of it is about the frame itself.
   [[nodiscard]] bool concern_only(std::uint32_t number, const Events& events) const;
   void distribute(Events& events);
-  void settle_fpdu(const FpduFact& fact);
+  void forget_octets(Events& events);
+  void settle_fpdus(std::span<const FpduFact> fpdus);
   Events& current();
 
   struct FlowHash {
@@ -163,6 +168,8 @@ class FactStore final : public analyzer::Sink {
   std::unordered_multimap<std::uint32_t, std::uint32_t> responses_, blamed_by_;
   FrameFacts latest_, shown_;
   std::unique_ptr<Events> latest_events_;
+  std::vector<const MessageFact*> decoded_above_;
+  std::size_t kept_for_display_ = 0;  ///< octets
   std::uint32_t number_ = 0;
   base::Bytes frame_;
 };

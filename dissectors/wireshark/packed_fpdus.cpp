@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace dissectors::wireshark {
@@ -34,8 +35,9 @@ enum Bit : std::uint32_t {
   answers = 1U << 15,
   blames = 1U << 16,
   has_markers = 1U << 17,
+  next_in_row = 1U << 18,
 };
-constexpr unsigned crc_at = 18, pad_at = 20;  // two bits each
+constexpr unsigned crc_at = 19, pad_at = 21;  // two bits each
 constexpr std::uint32_t two_bits = 3;
 
 // Numbers have seven bits in an octet, the least significant ones first.
@@ -106,6 +108,45 @@ std::uint32_t bits_of(const FpduFact& fact, std::uint32_t frame) {
          static_cast<std::uint32_t>(fact.pad.size()) << pad_at;
 }
 
+/// What `before` is followed by in a row of whole messages that are alike: all but the CRC.
+FpduFact next_after(const FpduFact& before) {
+  FpduFact next = before;
+  next.place.offset += before.place.length;
+  next.ulpdu.offset += static_cast<std::uint32_t>(before.place.length);
+  ++next.message;
+  ++next.exchange;
+  next.begins_segment = false;
+  return next;
+}
+
+bool continues_row(const FpduFact& fact, const FpduFact& before) {
+  if (!fact.ulpdu.in_frame || !before.ulpdu.in_frame || fact.exchange == 0 ||
+      before.exchange == 0 || fact.request_frame != 0 || fact.blamed_frame != 0)
+    return false;
+  const FpduFact next = next_after(before);
+  const auto of = [](const FpduFact& it) {
+    return std::tie(it.place.direction, it.place.offset, it.place.length, it.place.first_frame,
+                    it.place.last_frame, it.ulpdu_length, it.ulpdu.length, it.ulpdu.offset, it.pad,
+                    it.has_segment, it.tagged, it.opcode, it.payload_octets, it.message,
+                    it.message_octets, it.exchange, it.request_frame, it.blamed_frame);
+  };
+  return of(fact) == of(next) && fact.markers.empty() && next.markers.empty();
+}
+
+void pack_crc(Packer& to, const FpduFact& fact) {
+  // A right CRC is the expected one.
+  to.octets(std::as_bytes(std::span(&fact.crc_value, 1)));
+  if (fact.crc != Crc::right) to.octets(std::as_bytes(std::span(&fact.crc_expected, 1)));
+}
+
+void unpack_crc(Unpacker& from, FpduFact& fact) {
+  std::memcpy(&fact.crc_value, from.octets(sizeof fact.crc_value).data(), sizeof fact.crc_value);
+  fact.crc_expected = fact.crc_value;
+  if (fact.crc != Crc::right)
+    std::memcpy(&fact.crc_expected, from.octets(sizeof fact.crc_expected).data(),
+                sizeof fact.crc_expected);
+}
+
 void pack_octets(Packer& to, const FpduFact& fact, std::uint32_t bits) {
   to.number(fact.ulpdu_length);
   if ((bits & cut) != 0) to.number(fact.ulpdu.length);
@@ -114,10 +155,6 @@ void pack_octets(Packer& to, const FpduFact& fact, std::uint32_t bits) {
   else
     to.octets(fact.ulpdu.copy);
   to.octets(fact.pad);
-  if ((bits & has_crc) == 0) return;
-  // A right CRC is the expected one.
-  to.octets(std::as_bytes(std::span(&fact.crc_value, 1)));
-  if (fact.crc != Crc::right) to.octets(std::as_bytes(std::span(&fact.crc_expected, 1)));
 }
 
 void unpack_octets(Unpacker& from, FpduFact& fact, std::uint32_t bits) {
@@ -133,12 +170,6 @@ void unpack_octets(Unpacker& from, FpduFact& fact, std::uint32_t bits) {
   else
     fact.ulpdu.copy = copied(fact.ulpdu.length);
   fact.pad = copied(bits >> pad_at & two_bits);
-  if ((bits & has_crc) == 0) return;
-  std::memcpy(&fact.crc_value, from.octets(sizeof fact.crc_value).data(), sizeof fact.crc_value);
-  fact.crc_expected = fact.crc_value;
-  if (fact.crc != Crc::right)
-    std::memcpy(&fact.crc_expected, from.octets(sizeof fact.crc_expected).data(),
-                sizeof fact.crc_expected);
 }
 
 void pack_message(Packer& to, const FpduFact& fact, std::uint32_t bits, std::uint32_t frame) {
@@ -191,20 +222,39 @@ void unpack_message(Unpacker& from, FpduFact& fact, std::uint32_t bits, std::uin
   }
 }
 
-FpduFact unpack(Unpacker& from, std::uint32_t frame) {
-  FpduFact fact;
+void pack_rest(Packer& to, const FpduFact& fact, std::uint32_t bits, std::uint32_t frame) {
+  to.number(fact.place.offset);
+  to.number(fact.place.length);
+  if ((bits & in_one_frame) == 0) {
+    to.near(frame, fact.place.first_frame);
+    to.near(frame, fact.place.last_frame);
+  }
+  pack_octets(to, fact, bits);
+  pack_message(to, fact, bits, frame);
+}
+
+/// `before`: the FPDU before it in the same frame.
+FpduFact unpack(Unpacker& from, std::uint32_t frame, const FpduFact* before) {
   const auto bits = from.number<std::uint32_t>();
+  const bool in_row = (bits & next_in_row) != 0 && before != nullptr;
+  FpduFact fact = in_row ? next_after(*before) : FpduFact{};
   fact.place.direction = (bits & from_second) != 0 ? analyzer::Direction::from_second
                                                    : analyzer::Direction::from_first;
   fact.begins_segment = (bits & begins_segment) != 0;
   fact.ends_segment = (bits & ends_segment) != 0;
   fact.in_one_segment = (bits & in_one_segment) != 0;
-  if ((bits & likely) != 0) fact.certainty = analyzer::Certainty::likely;
+  fact.certainty =
+      (bits & likely) != 0 ? analyzer::Certainty::likely : analyzer::Certainty::certain;
   fact.has_segment = (bits & has_segment) != 0;
   fact.tagged = (bits & tagged) != 0;
   fact.first_segment = (bits & first_segment) != 0;
   fact.last_segment = (bits & last_segment) != 0;
   fact.crc = static_cast<Crc>(bits >> crc_at & two_bits);
+  if ((bits & has_crc) != 0)
+    unpack_crc(from, fact);
+  else
+    fact.crc_value = fact.crc_expected = 0;
+  if (in_row) return fact;
   fact.place.offset = from.number<std::uint64_t>();
   fact.place.length = from.number<std::uint64_t>();
   const bool here = (bits & in_one_frame) != 0;
@@ -223,24 +273,23 @@ std::uint32_t size_of(const std::byte* octets) {
 
 }  // namespace
 
-void PackedFpdus::add(const FpduFact& fact, std::uint32_t frame) {
+void PackedFpdus::add(const FpduFact& fact, std::uint32_t frame, const FpduFact* before) {
   Packer packer;
-  const std::uint32_t bits = bits_of(fact, frame);
+  std::uint32_t bits = bits_of(fact, frame);
+  if (before != nullptr && continues_row(fact, *before)) bits |= next_in_row;
   packer.number(bits);
-  packer.number(fact.place.offset);
-  packer.number(fact.place.length);
-  if ((bits & in_one_frame) == 0) {
-    packer.near(frame, fact.place.first_frame);
-    packer.near(frame, fact.place.last_frame);
-  }
-  pack_octets(packer, fact, bits);
-  pack_message(packer, fact, bits, frame);
+  if ((bits & has_crc) != 0) pack_crc(packer, fact);
+  if ((bits & next_in_row) == 0) pack_rest(packer, fact, bits, frame);
+  append(packer.out());
+}
+
+void PackedFpdus::append(std::span<const std::byte> record) {
   const std::uint32_t before = size_of(octets_.get());
-  const auto size = static_cast<std::uint32_t>(before + packer.out().size());
+  const auto size = static_cast<std::uint32_t>(before + record.size());
   std::unique_ptr<std::byte[]> octets(new std::byte[size_field + size]);
   std::memcpy(octets.get(), &size, size_field);
   if (before > 0) std::memcpy(octets.get() + size_field, octets_.get() + size_field, before);
-  std::ranges::copy(packer.out(), octets.get() + size_field + before);
+  std::ranges::copy(record, octets.get() + size_field + before);
   octets_ = std::move(octets);
 }
 
@@ -248,7 +297,8 @@ std::vector<FpduFact> PackedFpdus::unpacked(std::uint32_t frame) const {
   std::vector<FpduFact> facts;
   if (empty()) return facts;
   Unpacker from({octets_.get() + size_field, size_of(octets_.get())});
-  while (!from.at_end()) facts.push_back(unpack(from, frame));
+  while (!from.at_end())
+    facts.push_back(unpack(from, frame, facts.empty() ? nullptr : &facts.back()));
   return facts;
 }
 

@@ -123,7 +123,9 @@ void show_joined_message(const Canvas& frame, const Canvas& ours, const FrameFac
                          const MessageFact& fact, bool wanted) {
   const Sketch payload = Sketch::of(frame, ours.tree, fact.payload, "Message");
   if (wanted && fact.frames.size() > 1) show_joined(payload, fact);
-  if (hands_on) hand_on(frame, facts, fact, payload);
+  if (!hands_on || fact.payload.length == 0) return;
+  if (hand_on(frame, facts, fact, payload) && !frame.packet->fd->visited)
+    analysis->decoded_above(fact);
 }
 
 // A message that is one FPDU.

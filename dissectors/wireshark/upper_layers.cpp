@@ -379,21 +379,24 @@ void find_upper_layers() {
   offer_choice(std::make_index_sequence<upper_layers.size()>());
 }
 
-void hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
+bool hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
              const Sketch& payload) {
   // Octets of the other direction that waited for this frame would be taken for those of this
   // sender.
-  if (!concerns_upper_layers(message.head.opcode) || message.direction != facts.direction) return;
+  if (!concerns_upper_layers(message.head.opcode) || message.direction != facts.direction)
+    return false;
   packet_info* packet = frame.packet;
   const auto desegment = packet->can_desegment;
   packet->can_desegment = 0;  // a message is complete
   const Call call{payload.buffer(), packet, frame.tree};
   const Handing handing{facts, message, payload};
+  bool decoded = false;
   {
     const InfoColumn column(packet);
-    if (!to_chosen(call, handing) && !to_infiniband(call, handing)) to_iwarp(call, handing);
+    decoded = to_chosen(call, handing) || to_infiniband(call, handing) || to_iwarp(call, handing);
   }
   packet->can_desegment = desegment;
+  return decoded;
 }
 
 }  // namespace dissectors::wireshark

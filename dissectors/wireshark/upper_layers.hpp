@@ -19,7 +19,8 @@ void register_upper_layers(int protocol);
 void find_upper_layers();
 /// Shows the message's payload as decoded by the first of them that recognises it, if any. They are
 /// called even if nothing is displayed, since the meaning of later messages may depend on this one.
-void hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
+/// Returns whether one of them did.
+bool hand_on(const Canvas& frame, const FrameFacts& facts, const MessageFact& message,
              const Sketch& payload);
 
 }  // namespace dissectors::wireshark

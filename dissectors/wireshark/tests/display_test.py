@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What the plugin shows of frames made by hand: fields, ports of others, Decode As, the profile."""
 
+import gzip
 import re
 import struct
 import unittest
@@ -126,6 +127,21 @@ class Display(unittest.TestCase):
             plugin.tshark("-r", file, "-Y", each)  # fails if a field is not there
         first = plugin.tshark("-C", "iWARP", "-r", file, "-Y", "iwarp_mpa.req")
         self.assertRegex(first, r"1 +initiator +iWARP +.*MPA Request")
+
+    def test_what_is_kept_of_an_fpdu_is_what_was_seen(self):
+        """One pass shows it as the analyzer reports it, two passes as it is kept."""
+        corpus = plugin.HERE.parent.parent / "corpus"
+        names = ["frame.number", "iwarp_mpa.ulpdulength", "iwarp_mpa.crc", "iwarp_mpa.pad", "iwarp_mpa.marker_fpduptr", "iwarp_ddp.msn",
+                 "iwarp_rdma.opcode", "rnic_iwarp.crc.status", "rnic_iwarp.payload", "rnic_iwarp.summary", "rnic_iwarp.fpdu.offset",
+                 "rnic_iwarp.fpdu.octets", "rnic_iwarp.fpdu.first_frame", "rnic_iwarp.fpdu.begins_segment", "rnic_iwarp.fpdu.ends_segment",
+                 "rnic_iwarp.message", "rnic_iwarp.message.octets"]
+        for name in ("packed", "markers_both_ways", "kept"):
+            file = plugin.SCRATCH / f"{name}.pcap"
+            file.write_bytes(gzip.decompress((corpus / f"samples/{name}.pcap.gz").read_bytes()))
+            once, twice = (plugin.fields(file, names, *passes) for passes in ([], ["-2"]))
+            with self.subTest(name=name):
+                self.assertGreater(sum(len(row[1]) for row in once), 5)
+                self.assertEqual(twice, once)
 
     def test_buttons_of_the_profile(self):
         file = plugin.hand_made("buttons.pcap", made.Connection(4008).established().closed().frames)
