@@ -49,6 +49,7 @@ struct kagent_session {
 
 	struct xarray objects;
 	u32 next_handle;
+	struct list_head dead_work; /* of shared queues that are gone */
 
 	spinlock_t event_lock;
 	struct list_head events;
@@ -96,6 +97,9 @@ struct kagent_cq {
 	struct kagent_object object;
 	struct ib_cq *ib;
 	u32 poll;
+	spinlock_t lock;	    /* of `pairs` */
+	struct list_head pairs;	    /* the queue pairs that complete here */
+	struct list_head dead_work; /* of those that are gone */
 };
 
 struct kagent_srq {
@@ -111,12 +115,14 @@ struct kagent_qp {
 	struct kagent_cq *cq;
 	struct kagent_srq *srq;
 	struct ib_qp *ib;
+	struct list_head of_cq;
 	struct list_head work;
 };
 
 /*
- * A posted work request. It lives until its queue is destroyed, so that a
- * driver that completes it twice, or late, is seen and does no harm.
+ * A posted work request. It lives as long as a completion queue may hold its
+ * completion, which is longer than its own queue; so a driver that completes it
+ * twice, or late, or although it refused it, is seen and does no harm.
  */
 struct kagent_work {
 	struct list_head entry;
@@ -124,6 +130,7 @@ struct kagent_work {
 	struct kagent_session *session;
 	struct kagent_mr *mr; /* of REG_MR, until it is done */
 	u64 wr_id;
+	u32 qp; /* 0: of a shared queue */
 	bool receive;
 	atomic_t done;
 };
@@ -165,6 +172,8 @@ void kagent_destroy_cq(struct kagent_cq *cq);
 void kagent_destroy_srq(struct kagent_srq *srq);
 int kagent_destroy_qp(struct kagent_qp *qp);
 void kagent_destroy_id(struct kagent_id *id);
+
+void kagent_free_work(struct list_head *work);
 
 /* Requests: the argument is in kernel memory and is copied back. */
 #define KAGENT_REQUEST(name) \

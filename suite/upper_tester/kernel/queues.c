@@ -64,6 +64,9 @@ int kagent_create_cq(struct kagent_session *session, void *argument)
 	if (!cq)
 		return -ENOMEM;
 	cq->poll = request->poll;
+	spin_lock_init(&cq->lock);
+	INIT_LIST_HEAD(&cq->pairs);
+	INIT_LIST_HEAD(&cq->dead_work);
 	error = kagent_add(session, &cq->object, KAGENT_CQ);
 	if (error)
 		goto free;
@@ -88,6 +91,7 @@ void kagent_destroy_cq(struct kagent_cq *cq)
 		ib_destroy_cq(cq->ib);
 	else
 		ib_free_cq(cq->ib);
+	kagent_free_work(&cq->dead_work);
 	kfree(cq);
 }
 
@@ -161,21 +165,30 @@ int kagent_modify_srq(struct kagent_session *session, void *argument)
 	return ib_modify_srq(srq->ib, &attributes, request->mask);
 }
 
-static void free_work(struct list_head *work)
+void kagent_free_work(struct list_head *work)
 {
 	struct kagent_work *each, *next;
 
-	list_for_each_entry_safe(each, next, work, entry) {
-		if (each->mr && !atomic_xchg(&each->done, 1))
-			atomic_dec(&each->mr->registering);
+	list_for_each_entry_safe(each, next, work, entry)
 		kfree(each);
-	}
+	INIT_LIST_HEAD(work);
+}
+
+/* Its queue is gone, but completions of it may not have been taken yet. */
+static void retire_work(struct list_head *work, struct list_head *dead)
+{
+	struct kagent_work *each;
+
+	list_for_each_entry(each, work, entry)
+		if (!atomic_xchg(&each->done, 1) && each->mr)
+			atomic_dec(&each->mr->registering);
+	list_splice_init(work, dead);
 }
 
 void kagent_destroy_srq(struct kagent_srq *srq)
 {
 	ib_destroy_srq(srq->ib);
-	free_work(&srq->work);
+	retire_work(&srq->work, &srq->object.session->dead_work);
 	srq->pd->object.users--;
 	kfree(srq);
 }
@@ -238,6 +251,9 @@ int kagent_create_qp(struct kagent_session *session, void *argument)
 		goto forget;
 	}
 	use_parts(qp, 1);
+	spin_lock_irq(&qp->cq->lock);
+	list_add(&qp->of_cq, &qp->cq->pairs);
+	spin_unlock_irq(&qp->cq->lock);
 	request->handle = qp->object.handle;
 	request->qp_num = qp->ib->qp_num;
 	return 0;
@@ -259,7 +275,10 @@ int kagent_destroy_qp(struct kagent_qp *qp)
 	error = ib_destroy_qp(qp->ib);
 	if (error)
 		return error;
-	free_work(&qp->work);
+	spin_lock_irq(&qp->cq->lock);
+	list_del(&qp->of_cq);
+	spin_unlock_irq(&qp->cq->lock);
+	retire_work(&qp->work, &qp->cq->dead_work);
 	use_parts(qp, -1);
 	kfree(qp);
 	return 0;

@@ -21,6 +21,7 @@ struct kagent_session *kagent_new_session(void)
 	kref_init(&session->users);
 	mutex_init(&session->mutex);
 	INIT_LIST_HEAD(&session->of_device);
+	INIT_LIST_HEAD(&session->dead_work);
 	xa_init_flags(&session->objects, XA_FLAGS_ALLOC1);
 	spin_lock_init(&session->event_lock);
 	INIT_LIST_HEAD(&session->events);
@@ -309,6 +310,7 @@ static void leave_device(struct kagent_session *session)
 
 	for (kind = 0; kind < KAGENT_KINDS; kind++)
 		destroy_kind(session, kind);
+	kagent_free_work(&session->dead_work);
 	mutex_lock(&devices_mutex);
 	list_del_init(&session->of_device);
 	WRITE_ONCE(session->device, NULL);

@@ -4,15 +4,29 @@
 
 #include "kagent.h"
 
+/* By comparison alone: the queue pair of a completion may be gone already. */
+static u32 find_pair(struct kagent_cq *cq, const struct ib_qp *wanted)
+{
+	struct kagent_qp *qp;
+	unsigned long flags;
+	u32 handle = 0;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	list_for_each_entry(qp, &cq->pairs, of_cq)
+		if (qp->ib == wanted)
+			handle = qp->object.handle;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return handle;
+}
+
 static void work_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct kagent_work *work =
 		container_of(wc->wr_cqe, struct kagent_work, cqe);
-	struct kagent_qp *qp = wc->qp->qp_context;
 	struct rnic_kagent_event event = {
 		.type = RNIC_KAGENT_EVENT_COMPLETION,
 		.flags = work->receive ? RNIC_KAGENT_EVENT_RECEIVE : 0,
-		.handle = qp->object.handle,
+		.handle = work->qp ?: find_pair(cq->cq_context, wc->qp),
 		.code = wc->opcode,
 		.status = wc->status,
 		.wr_id = work->wr_id,
@@ -31,7 +45,7 @@ static void work_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 static struct kagent_work *make_work(struct kagent_session *session, u64 wr_id,
-				     bool receive)
+				     u32 qp, bool receive)
 {
 	struct kagent_work *work = kzalloc(sizeof(*work), GFP_KERNEL);
 
@@ -40,6 +54,7 @@ static struct kagent_work *make_work(struct kagent_session *session, u64 wr_id,
 	work->cqe.done = work_done;
 	work->session = session;
 	work->wr_id = wr_id;
+	work->qp = qp;
 	work->receive = receive;
 	atomic_set(&work->done, 0);
 	return work;
@@ -121,17 +136,15 @@ int kagent_post_recv(struct kagent_session *session, void *argument)
 			    request->piece, request->pieces);
 	if (error)
 		return error;
-	work = make_work(session, request->wr_id, true);
+	work = make_work(session, request->wr_id, qp ? request->qp : 0, true);
 	if (!work)
 		return -ENOMEM;
 	wr.wr_cqe = &work->cqe;
 	list_add(&work->entry, srq ? &srq->work : &qp->work);
 	error = srq ? ib_post_srq_recv(srq->ib, &wr, NULL)
 		    : ib_post_recv(qp->ib, &wr, NULL);
-	if (error) {
-		list_del(&work->entry);
-		kfree(work);
-	}
+	if (error)
+		atomic_set(&work->done, 1);
 	return error;
 }
 
@@ -235,11 +248,9 @@ static int post(struct kagent_qp *qp, struct kagent_work *work,
 	if (work->mr)
 		atomic_inc(&work->mr->registering);
 	error = ib_post_send(qp->ib, &wr->send, NULL);
-	if (!error)
-		return 0;
-	if (work->mr)
+	/* It stays in the list: a driver may complete what it has refused. */
+	if (error && !atomic_xchg(&work->done, 1) && work->mr)
 		atomic_dec(&work->mr->registering);
-	list_del(&work->entry);
 	return error;
 }
 
@@ -259,16 +270,16 @@ int kagent_post_send(struct kagent_session *session, void *argument)
 			    request->pieces);
 	if (error)
 		return error;
-	work = make_work(session, request->wr_id, false);
+	work = make_work(session, request->wr_id, request->qp, false);
 	if (!work)
 		return -ENOMEM;
 	wr.send.sg_list = list;
 	wr.send.num_sge = request->pieces;
 	wr.send.send_flags = send_flags(request->flags);
 	error = fill_operation(session, work, &wr, request);
-	if (!error)
-		error = post(qp, work, &wr);
-	if (error)
+	if (error) {
 		kfree(work);
-	return error;
+		return error;
+	}
+	return post(qp, work, &wr);
 }
