@@ -83,10 +83,11 @@ int move(Engine& shared, Qp& qp, ibv_qp_state next) {
       qp.established = qp.leaving = qp.first_half_failed = false;
       break;
     case IBV_QPS_INIT:
+      if (before == IBV_QPS_RTS) return 0;  // the connection has brought it further already
       if (before != IBV_QPS_RESET && before != IBV_QPS_INIT) return EINVAL;
       break;
     case IBV_QPS_RTR:
-      if (before == IBV_QPS_RTS) return 0;  // the connection has brought it there already
+      if (before == IBV_QPS_RTS) return 0;
       if (before != IBV_QPS_INIT) return EINVAL;
       break;
     case IBV_QPS_RTS:
