@@ -93,7 +93,7 @@ rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
-foreach(script make_root.sh start oops/oops.c oops/Kbuild)
+foreach(script make_root.sh start kernel_faults/oops.c kernel_faults/hang.c kernel_faults/Kbuild)
   rnic_install_shipped(suite/lab/dut/${script})
 endforeach()
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.
