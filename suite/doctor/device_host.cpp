@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "suite/doctor/device_ports.hpp"
 #include "suite/doctor/ip_answers.hpp"
 
 namespace suite::doctor {
@@ -26,13 +27,22 @@ Finding examine_type(const std::string& device, const System& host) {
               "choose a device for which /sys/class/infiniband/*/node_type says RNIC");
 }
 
-Finding examine_link(const std::string& device, const System& host) {
-  const std::string state =
-      host.read(fs::path("/sys/class/infiniband") / device / "ports/1/state").value_or("unknown");
-  if (state.find("ACTIVE") != std::string::npos)
-    return ok("link", fmt::format("port 1 of {} is active", device));
-  return fail("link", fmt::format("port 1 of {} is '{}'", device, state),
-              "connect the cable and bring its interface up: ip link set DEV up");
+constexpr const char* remedy_for_link =
+    "connect the cable and bring its interface up: ip link set DEV up";
+
+std::string words_for(const DevicePort& port) {
+  return fmt::format("port {}{} is '{}'", port.number,
+                     port.interface.empty() ? "" : " (" + port.interface + ")", port.state);
+}
+
+// Whether any port works; whether it is the one with the address is examined with the address.
+Finding examine_ports(const std::string& device, const std::vector<DevicePort>& ports) {
+  std::vector<std::string> words;
+  for (const DevicePort& port : ports) words.push_back(words_for(port));
+  if (words.empty()) words.emplace_back("no port is to be seen");
+  const std::string all = fmt::format("{}: {}", device, fmt::join(words, ", "));
+  if (std::ranges::any_of(ports, &DevicePort::active)) return ok("link", all);
+  return fail("link", all, remedy_for_link);
 }
 
 Finding examine_nodes(const System& host) {
@@ -57,14 +67,31 @@ Finding examine_memory(const System& host) {
               "ulimit -l unlimited, or 'memlock unlimited' in /etc/security/limits.d");
 }
 
-// The network interface of port 1; empty if neither iproute2 nor sysfs shows it.
-std::string interface_of(const std::string& device, const System& host) {
-  if (device.empty()) return {};
-  const auto link = first_of(host.ask({"rdma", "-j", "link", "show", device + "/1"}));
-  if (link.is_object() && link.contains("netdev") && link["netdev"].is_string())
-    return link["netdev"];
-  const auto names = host.names_in(fs::path("/sys/class/infiniband") / device / "device/net");
-  return names.size() == 1 ? names.front() : std::string();
+// Where an address of the host is, if it is one.
+Finding examine_place(const std::string& address, const IpLink& link,
+                      const std::vector<DevicePort>& ports, const std::string& device,
+                      const std::string& links) {
+  const auto port = std::ranges::find_if(
+      ports, [&](const DevicePort& one) { return is_over(link, one.interface, links); });
+  std::vector<std::string> wanted;
+  for (const DevicePort& one : ports)
+    if (!one.interface.empty()) wanted.push_back(one.interface);
+  if (!wanted.empty() && port == ports.end())
+    return fail("address",
+                fmt::format("{} is on {}, but {} is on {}", address, link.name, device,
+                            fmt::join(wanted, ", ")),
+                fmt::format("give an address of {}: the RNIC does not see what comes to another "
+                            "interface",
+                            fmt::join(wanted, " or ")));
+  if (!link.up)
+    return fail("address", fmt::format("{} of {} is down", link.name, address),
+                fmt::format("ip link set {} up", link.name));
+  // If none is active, that has been said of the device.
+  if (port != ports.end() && !port->active() && std::ranges::any_of(ports, &DevicePort::active))
+    return fail("link", fmt::format("{} is on {}: {}", address, link.name, words_for(*port)),
+                remedy_for_link);
+  const std::string over = link.lower.empty() ? "" : " over " + link.lower;
+  return ok("address", fmt::format("{} is on {}{}, MTU {}", address, link.name, over, link.mtu));
 }
 
 }  // namespace
@@ -78,34 +105,24 @@ std::vector<Finding> examine_device(const std::string& device, const System& hos
                  "name one that `rdma link` shows, or load its driver and the userspace modules: "
                  "modprobe ib_uverbs rdma_ucm")};
   }
-  return {examine_type(device, host), examine_link(device, host), examine_nodes(host),
-          examine_memory(host)};
+  return {examine_type(device, host), examine_ports(device, ports_of(device, host)),
+          examine_nodes(host), examine_memory(host)};
 }
 
 std::vector<Finding> examine_addresses(const std::vector<std::string>& addresses,
                                        const std::string& device, const System& host) {
-  const std::string links = host.ask({"ip", "-j", "addr", "show"}).value_or("");
-  const std::string wanted = interface_of(device, host);
+  const std::string links = host.ask({"ip", "-d", "-j", "addr", "show"}).value_or("");
+  const std::vector<DevicePort> ports =
+      device.empty() ? std::vector<DevicePort>() : ports_of(device, host);
   std::vector<Finding> findings;
   for (const std::string& address : addresses) {
-    const auto link = link_with(links, address);
-    if (!link)
+    const auto link = link_with(links, without_zone(address));
+    if (link)
+      findings.push_back(examine_place(address, *link, ports, device, links));
+    else
       findings.push_back(fail("address", fmt::format("{} is no address of that host", address),
                               "give the RNIC's interface this address: ip addr add ADDRESS/LEN "
                               "dev DEV; or give its own address with --address"));
-    else if (!wanted.empty() && link->name != wanted)
-      findings.push_back(
-          fail("address",
-               fmt::format("{} is on {}, but {} is on {}", address, link->name, device, wanted),
-               fmt::format(
-                   "give an address of {}: the RNIC does not see what comes to another interface",
-                   wanted)));
-    else if (!link->up)
-      findings.push_back(fail("address", fmt::format("{} of {} is down", link->name, address),
-                              fmt::format("ip link set {} up", link->name)));
-    else
-      findings.push_back(
-          ok("address", fmt::format("{} is on {}, MTU {}", address, link->name, link->mtu)));
   }
   return findings;
 }

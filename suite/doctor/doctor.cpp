@@ -187,7 +187,7 @@ class Examination {
     add(examine_agent(*dut_, request_.dut_agent));
     if (!request_.device.empty()) add(examine_device(request_.device, *dut_));
     add(examine_addresses(request_.addresses, request_.device, *dut_));
-    dut_links_ = dut_->ask({"ip", "-j", "addr", "show"}).value_or("");
+    dut_links_ = dut_->ask({"ip", "-d", "-j", "addr", "show"}).value_or("");
   }
 
   // -------------------------------------------------------------- the path to the IUT's own host
@@ -195,15 +195,17 @@ class Examination {
   void path_to_iut() {
     if (request_.addresses.empty())
       return fail("route", "no address of the IUT is known", "give --address");
+    std::vector<std::string> seen;
     for (const std::string& address : request_.addresses) {
       const auto interface = route_to(address);
-      if (!interface) continue;
-      if (std::ranges::find(interfaces_, *interface) == interfaces_.end())
-        interfaces_.push_back(*interface);
-    }
-    for (const std::string& interface : interfaces_) {
-      if (dut_links_.empty()) mtu_of(interface);
-      offloads_of(interface);
+      if (!interface || std::ranges::find(seen, *interface) != seen.end()) continue;
+      seen.push_back(*interface);
+      const auto link =
+          read_link(first_of(system_.ask({"ip", "-d", "-j", "link", "show", "dev", *interface})));
+      if (dut_links_.empty()) mtu_of(*interface, link.mtu, address);
+      offloads_of(*interface);
+      // What a VLAN receives has been joined by the interface that it is on.
+      if (!link.lower.empty()) offloads_of(link.lower);
     }
     if (!dut_links_.empty())
       for (const std::string& address : request_.addresses)
@@ -214,7 +216,7 @@ class Examination {
 
   /// The interface through which packets to the address leave.
   std::optional<std::string> route_to(const std::string& address) {
-    const Json route = first_of(system_.ask({"ip", "-j", "route", "get", address}));
+    const Json route = first_of(system_.ask(route_question(address)));
     if (!route.is_object()) {
       fail("route", fmt::format("no route to {}", address),
            "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV");
@@ -242,14 +244,10 @@ class Examination {
     return interface;
   }
 
-  void mtu_of(const std::string& interface) {
-    const auto said = system_.ask({"ip", "-j", "link", "show", "dev", interface});
-    const Json link = first_of(said);
-    if (!link.is_object())
-      return fail("mtu", fmt::format("{}: {}", interface, said ? "no answer" : said.error()),
-                  "check the interface's name");
-    const int mtu = link.value("mtu", 0);
-    if (mtu == ordinary_mtu) return ok("mtu", fmt::format("{} has MTU {}", interface, mtu));
+  /// Nothing can be asked on the host of the IUT.
+  void mtu_of(const std::string& interface, int mtu, const std::string& address) {
+    if (mtu == ordinary_mtu || passes(system_, address, mtu))
+      return ok("mtu", fmt::format("{} has MTU {}", interface, mtu));
     warn("mtu",
          fmt::format("{} has MTU {}: the IUT's must be the same, and every hop must pass it",
                      interface, mtu),
@@ -315,8 +313,7 @@ class Examination {
   const System& system_;
   const System* dut_;  ///< null: nothing can be run there
   std::vector<Finding> findings_;
-  std::string dut_links_;                ///< the output of `ip -j addr show` there
-  std::vector<std::string> interfaces_;  ///< towards the IUT
+  std::string dut_links_;  ///< the output of `ip -j addr show` there
 };
 
 }  // namespace

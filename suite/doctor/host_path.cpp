@@ -24,21 +24,21 @@ double seconds_since_1970() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-bool passes(const System& from, const PeerHost& to, int packet) {
-  const int headers = is_ipv6(to.address) ? 48 : 28;
-  return from
-      .ask({"ping", "-n", "-q", "-c", "1", "-W", "2", "-M", "do", "-s",
-            std::to_string(packet - headers), to.address})
-      .has_value();
-}
-
 Finding examine_size(const System& from, const PeerHost& to, const std::string& interface) {
   const json link = first_of(from.ask({"ip", "-j", "link", "show", "dev", interface}));
   const int mtu = link.is_object() ? link.value("mtu", 0) : 0;
   constexpr int smallest = 576;
-  if (passes(from, to, mtu))
+  const auto own = link_with(to.links, without_zone(to.address));
+  if (passes(from, to.address, mtu)) {
+    if (own && own->mtu != mtu)
+      return warn("mtu",
+                  fmt::format("{} has MTU {}, {} of {} has MTU {}: segments are as long as the "
+                              "smaller one allows",
+                              interface, mtu, own->name, to.name, own->mtu),
+                  "give both hosts and every switch between them one MTU");
     return ok("path mtu", fmt::format("{} octets pass to {}", mtu, to.name));
-  if (passes(from, to, smallest))
+  }
+  if (passes(from, to.address, smallest))
     return fail("path mtu",
                 fmt::format("packets of {}'s MTU of {} do not pass to {}, small ones do", interface,
                             mtu, to.name),
@@ -51,12 +51,14 @@ Finding examine_size(const System& from, const PeerHost& to, const std::string& 
 Finding examine_next_hop(const System& from, const PeerHost& to, const std::string& interface,
                          const std::string& gateway) {
   const std::string next_hop = gateway.empty() ? to.address : gateway;
-  const json neighbour = first_of(from.ask({"ip", "-j", "neigh", "show", "to", next_hop}));
+  std::vector<std::string> question{"ip", "-j", "neigh", "show", "to", without_zone(next_hop)};
+  if (next_hop.contains('%')) question.insert(question.end(), {"dev", interface});
+  const json neighbour = first_of(from.ask(question));
   const std::string seen = neighbour.is_object() ? neighbour.value("lladdr", "") : "";
   if (seen.empty())
     return warn("next hop", fmt::format("{} has no MAC address on {}", next_hop, interface),
                 "ip neigh show; see that both are in one VLAN");
-  const auto own = link_with(to.links, to.address);
+  const auto own = link_with(to.links, without_zone(to.address));
   if (gateway.empty() && own && !own->mac.empty() && own->mac != seen)
     return fail("mac",
                 fmt::format("{} answers for {} as {}, its own interface is {}", to.address, to.name,
@@ -68,8 +70,16 @@ Finding examine_next_hop(const System& from, const PeerHost& to, const std::stri
 
 }  // namespace
 
+bool passes(const System& from, const std::string& address, int packet) {
+  const int headers = is_ipv6(address) ? 48 : 28;
+  return from
+      .ask({"ping", "-n", "-q", "-c", "1", "-W", "2", "-M", "do", "-s",
+            std::to_string(packet - headers), address})
+      .has_value();
+}
+
 std::vector<Finding> examine_path(const System& from, const PeerHost& to) {
-  const json route = first_of(from.ask({"ip", "-j", "route", "get", to.address}));
+  const json route = first_of(from.ask(route_question(to.address)));
   const std::string interface = route.is_object() ? route.value("dev", "") : "";
   if (interface.empty())
     return {fail("path", fmt::format("no route to {} ({})", to.name, to.address),

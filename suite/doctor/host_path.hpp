@@ -17,6 +17,8 @@ struct PeerHost {
   std::string links;    ///< the output of `ip -j addr show` there; empty: not known
 };
 
+/// Whether a packet of this size, in octets, passes to the address unfragmented and is answered.
+[[nodiscard]] bool passes(const System& from, const std::string& address, int packet);
 /// As `from` sees it: MTU, and whether the neighbour that answers is the peer. Nothing if both are
 /// one host.
 [[nodiscard]] std::vector<Finding> examine_path(const System& from, const PeerHost& to);

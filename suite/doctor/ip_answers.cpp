@@ -2,6 +2,7 @@
 #include "suite/doctor/ip_answers.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace suite::doctor {
 
@@ -28,11 +29,42 @@ bool is_up(const json& link) {
          std::ranges::find(*flags, json("UP")) != flags->end();
 }
 
+// What the link is on, if it is a virtual one over another; the peer of a veth is not that.
+std::string lower_of(const json& link) {
+  const auto info = link.find("linkinfo");
+  if (info == link.end() || !info->is_object()) return {};
+  constexpr std::array kinds{"vlan", "macvlan", "macvtap", "ipvlan"};
+  return std::ranges::find(kinds, text_of(*info, "info_kind")) == kinds.end()
+             ? std::string()
+             : text_of(link, "link");
+}
+
 }  // namespace
+
+std::vector<std::string> route_question(const std::string& address) {
+  std::vector<std::string> words{"ip", "-j", "route", "get", without_zone(address)};
+  if (const std::size_t percent = address.find('%'); percent != address.npos)
+    words.insert(words.end(), {"oif", address.substr(percent + 1)});
+  return words;
+}
+
+std::string without_zone(const std::string& address) {
+  return address.substr(0, address.find('%'));
+}
 
 json first_of(const std::expected<std::string, std::string>& said) {
   const json all = json::parse(said.value_or(""), nullptr, false);
   return all.is_array() && !all.empty() && all[0].is_object() ? all[0] : json();
+}
+
+IpLink read_link(const json& link) {
+  if (!link.is_object()) return {};
+  const auto mtu = link.find("mtu");
+  return {.name = text_of(link, "ifname"),
+          .mac = text_of(link, "address"),
+          .lower = lower_of(link),
+          .mtu = mtu != link.end() && mtu->is_number_integer() ? mtu->get<int>() : 0,
+          .up = is_up(link)};
 }
 
 std::optional<IpLink> link_with(const std::string& links, const std::string& address) {
@@ -40,13 +72,20 @@ std::optional<IpLink> link_with(const std::string& links, const std::string& add
   if (!all.is_array()) return std::nullopt;
   for (const json& link : all) {
     if (!link.is_object() || !has_address(link, address)) continue;
-    const auto mtu = link.find("mtu");
-    return IpLink{.name = text_of(link, "ifname"),
-                  .mac = text_of(link, "address"),
-                  .mtu = mtu != link.end() && mtu->is_number_integer() ? mtu->get<int>() : 0,
-                  .up = is_up(link)};
+    return read_link(link);
   }
   return std::nullopt;
+}
+
+bool is_over(const IpLink& link, const std::string& interface, const std::string& links) {
+  if (link.name == interface || link.lower == interface) return true;
+  const json all = json::parse(links, nullptr, false);
+  if (!all.is_array()) return false;
+  return std::ranges::any_of(all, [&](const json& one) {
+    if (!one.is_object() || text_of(one, "ifname") != interface) return false;
+    const std::string master = text_of(one, "master");
+    return !master.empty() && (master == link.name || master == link.lower);
+  });
 }
 
 }  // namespace suite::doctor

@@ -83,14 +83,15 @@ void append(std::vector<std::string>& to, std::initializer_list<std::string> wor
 }
 
 // Without offloads the guest itself makes TCP segments and checksums: captures show its framing.
+// `jumbo`: its MTU may be raised; otherwise each receive buffer holds a frame of the usual size.
 void append_interface(std::vector<std::string>& argv, std::string_view name, int tap,
-                      std::string_view mac) {
+                      std::string_view mac, bool jumbo) {
   append(argv,
          {"-netdev", fmt::format("tap,id={},fd={}", name, tap), "-device",
           fmt::format("virtio-net-pci,netdev={},mac={},romfile=,csum=off,gso=off,guest_csum=off,"
                       "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,"
-                      "host_tso6=off,host_ufo=off,host_ecn=off,mrg_rxbuf=off",
-                      name, mac)});
+                      "host_tso6=off,host_ufo=off,host_ecn=off,mrg_rxbuf={}",
+                      name, mac, jumbo ? "on" : "off")});
 }
 
 /// Remembers for this boot of the host whether KVM works, since the trial takes seconds if it does
@@ -213,9 +214,10 @@ std::vector<std::string> Guest::command_line(
                   "-device",
                   fmt::format("virtserialport,chardev=agent{},name={}{}", n,
                               channel::agent_name_prefix, n)});
-  append_interface(argv, "wire", tap, options_.mac);
-  if (options_.management_tap >= 0)
-    append_interface(argv, "management", options_.management_tap, options_.management_mac);
+  const bool is_dut = options_.management_tap >= 0;
+  append_interface(argv, "wire", tap, options_.mac, is_dut);
+  if (is_dut)
+    append_interface(argv, "management", options_.management_tap, options_.management_mac, false);
   return argv;
 }
 

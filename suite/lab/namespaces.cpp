@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/address_block.hpp"
 #include "suite/lab/command.hpp"
 
 namespace suite::lab {
@@ -94,15 +95,14 @@ Done bring_up(const LabHost& host) {
 
 /// All addresses of a network are the host's own; the first and the last one stay unused.
 Done add_spares(LabHost& host, const std::string& network) {
-  const std::size_t slash = network.find('/'), dot = network.rfind('.');
-  const unsigned first = static_cast<unsigned>(std::stoul(network.substr(dot + 1))) + 1;
-  const unsigned prefix = static_cast<unsigned>(std::stoul(network.substr(slash + 1)));
+  const auto block = base::AddressBlock::parse(network);
+  if (!block) return std::unexpected(block.error());
   if (auto done =
           run_in(host.network_namespace, {"ip", "route", "add", "local", network, "dev", "lo"});
       !done)
     return done;
-  host.spare_ipv4 = network.substr(0, dot + 1) + std::to_string(first);
-  host.spare_count = (1U << (32 - prefix)) - 2;
+  host.spare_ipv4 = block->first.host();
+  host.spare_count = block->count;
   return {};
 }
 

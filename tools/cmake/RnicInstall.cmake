@@ -100,7 +100,7 @@ foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_
 endforeach()
 rnic_install_shipped(suite/upper_tester/kernel/build.sh)
 rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
-foreach(script make_root.sh start oops/oops.c oops/Kbuild)
+foreach(script make_root.sh start kernel_faults/oops.c kernel_faults/hang.c kernel_faults/Kbuild)
   rnic_install_shipped(suite/lab/dut/${script})
 endforeach()
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.

@@ -2,6 +2,7 @@
 #define BOOST_TEST_MODULE doctor
 #include "suite/doctor/doctor.hpp"
 
+#include "suite/doctor/device_ports.hpp"
 #include "suite/doctor/remote_system.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -25,6 +26,7 @@ struct FakeHost : System {
       {"python3 -c import jinja2", ""},
       {"ip -j route get 192.0.2.7", R"([{"dst":"192.0.2.7","dev":"eth1","prefsrc":"192.0.2.1"}])"},
       {"ip -j link show dev eth1", R"([{"ifname":"eth1","mtu":1500}])"},
+      {"ip -d -j link show dev eth1", R"([{"ifname":"eth1","mtu":1500}])"},
       {"ethtool -k eth1",
        "Features for eth1:\ntcp-segmentation-offload: off\ngeneric-segmentation-offload: off\n"
        "generic-receive-offload: off\nlarge-receive-offload: off [fixed]\n"},
@@ -32,9 +34,7 @@ struct FakeHost : System {
        "table inet filter {\n chain input { type filter hook input priority 0; }\n}\n"},
       {"ssh -o BatchMode=yes -o ConnectTimeout=5 root@dut /opt/agent", R"({"type":"hello"})"}};
   std::set<std::string> missing_programs, closed_paths;
-  std::map<std::string, std::string> files{
-      {"/sys/class/infiniband/rnic0/node_type", "4: RNIC"},
-      {"/sys/class/infiniband/rnic0/ports/1/state", "4: ACTIVE"}};
+  std::map<std::string, std::string> files{{"/sys/class/infiniband/rnic0/node_type", "4: RNIC"}};
   std::map<std::string, std::vector<std::string>> folders{
       {"/sys/class/infiniband", {"rnic0"}},
       {"/dev/infiniband", {"rdma_cm", "uverbs0"}},
@@ -45,7 +45,12 @@ struct FakeHost : System {
   std::uint64_t lockable = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t space = std::uint64_t{100} << 30;
 
+  /// What the host says of the ports of rnic0, of which it has one if it says nothing else.
+  std::string ports =
+      "port 1\nstate 4: ACTIVE\nrate 100 Gb/sec (4X EDR)\ninterface eth5\nmtu 1500\n";
+
   std::expected<std::string, std::string> ask(const std::vector<std::string>& argv) const override {
+    if (argv.front() == "sh" && argv.back() == "rnic0") return ports;
     const auto found = answers.find(joined(argv));
     if (found == answers.end()) return std::unexpected("`" + joined(argv) + "` failed");
     return found->second;
@@ -87,8 +92,7 @@ FakeHost healthy_dut() {
   dut.answers = {
       {"true", ""},
       {"rnic-agent --help", "usage"},
-      {"rdma -j link show rnic0/1", R"([{"ifname":"rnic0","port":1,"netdev":"eth5"}])"},
-      {"ip -j addr show",
+      {"ip -d -j addr show",
        R"([{"ifname":"lo","mtu":65536,"flags":["UP"],"addr_info":[{"local":"127.0.0.1"}]},
                       {"ifname":"eth4","mtu":1500,"flags":["UP"],"addr_info":[{"local":"198.51.100.7"}]},
                       {"ifname":"eth5","mtu":1500,"flags":["UP"],"address":"02:00:00:00:00:07",
@@ -197,8 +201,9 @@ BOOST_AUTO_TEST_CASE(what_a_device_needs) {
   host.files["/sys/class/infiniband/rnic0/node_type"] = "1: CA";
   expect_complaint(request, host, Severity::failure, "driver", "no iWARP device");
   host = {};
-  host.files["/sys/class/infiniband/rnic0/ports/1/state"] = "1: DOWN";
-  expect_complaint(request, host, Severity::failure, "link", "1: DOWN");
+  host.ports = "port 1\nstate 1: DOWN\ninterface eth5\nport 2\nstate 1: DOWN\ninterface eth6\n";
+  expect_complaint(request, host, Severity::failure, "link",
+                   "port 1 (eth5) is '1: DOWN', port 2 (eth6) is '1: DOWN'");
   host = {};
   host.closed_paths = {"/dev/infiniband/uverbs0"};
   expect_complaint(request, host, Severity::failure, "device nodes", "uverbs0");
@@ -226,8 +231,19 @@ BOOST_AUTO_TEST_CASE(what_the_path_needs) {
     expect_complaint(request, host, Severity::failure, "route", "no route to 192.0.2.7");
   }
   host = {};
-  host.answers["ip -j link show dev eth1"] = R"([{"mtu":9000}])";
+  host.answers["ip -d -j link show dev eth1"] = R"([{"mtu":9000}])";
   expect_complaint(request, host, Severity::warning, "mtu", "9000");
+  // Jumbo frames that pass are no fault.
+  host.answers["ping -n -q -c 1 -W 2 -M do -s 8972 192.0.2.7"] = "1 received";
+  BOOST_TEST((worst(examine(request, host)) == Severity::ok));
+  host = {};
+  // The peer of a veth is no lower interface.
+  std::string& link = host.answers["ip -d -j link show dev eth1"];
+  link = R"([{"link":"eth0","mtu":1500,"linkinfo":{"info_kind":"veth"}}])";
+  BOOST_TEST((worst(examine(request, host)) == Severity::ok));
+  link = R"([{"link":"eth0","mtu":1500,"linkinfo":{"info_kind":"vlan"}}])";
+  host.answers["ethtool -k eth0"] = "generic-receive-offload: on\n";
+  BOOST_TEST(complaint(request, host).remedy == "ethtool -K eth0 gro off");
   host = {};
   host.answers["ethtool -k eth1"] =
       "tcp-segmentation-offload: on\ngeneric-receive-offload: on\nlarge-receive-offload: off "
@@ -280,24 +296,89 @@ BOOST_AUTO_TEST_CASE(what_the_host_of_the_iut_needs) {
   spoilt([](FakeHost& dut) { dut.answers.erase("rnic-agent --help"); }, "agent", "rnic-agent");
   spoilt([](FakeHost& dut) { dut.folders["/sys/class/infiniband"] = {}; }, "driver",
          "there is none");
-  spoilt([](FakeHost& dut) { dut.files["/sys/class/infiniband/rnic0/ports/1/state"] = "1: DOWN"; },
-         "link", "DOWN");
-  spoilt([](FakeHost& dut) { dut.closed_paths = {"/dev/infiniband/rdma_cm"}; }, "device nodes",
-         "rdma_cm");
-  std::string links = well.answers.at("ip -j addr show");
-  spoilt([&](FakeHost& dut) { dut.answers["ip -j addr show"] = "[]"; }, "address",
-         "no address of that host");
-  links.replace(links.rfind("\"UP\""), 4, "");
-  spoilt([&](FakeHost& dut) { dut.answers["ip -j addr show"] = links; }, "address", "is down");
-  spoilt([](FakeHost& dut) { dut.answers["rdma -j link show rnic0/1"] = R"([{"netdev":"eth4"}])"; },
-         "address", "192.0.2.7 is on eth5, but rnic0 is on eth4");
-  // Without iproute2's rdma, sysfs says it.
+  spoilt([](FakeHost& dut) { dut.ports = "port 1\nstate 1: DOWN\ninterface eth5\n"; }, "link",
+         "DOWN");
+  // The other port is connected, but this one has the address.
   spoilt(
       [](FakeHost& dut) {
-        dut.answers.erase("rdma -j link show rnic0/1");
-        dut.folders["/sys/class/infiniband/rnic0/device/net"] = {"eth4"};
+        dut.ports =
+            "port 1\nstate 4: ACTIVE\ninterface eth4\nport 2\nstate 1: DOWN\ninterface eth5\n";
       },
-      "address", "rnic0 is on eth4");
+      "link", "192.0.2.7 is on eth5: port 2 (eth5) is '1: DOWN'");
+  spoilt([](FakeHost& dut) { dut.closed_paths = {"/dev/infiniband/rdma_cm"}; }, "device nodes",
+         "rdma_cm");
+  std::string links = well.answers.at("ip -d -j addr show");
+  spoilt([&](FakeHost& dut) { dut.answers["ip -d -j addr show"] = "[]"; }, "address",
+         "no address of that host");
+  links.replace(links.rfind("\"UP\""), 4, "");
+  spoilt([&](FakeHost& dut) { dut.answers["ip -d -j addr show"] = links; }, "address", "is down");
+  spoilt([](FakeHost& dut) { dut.ports = "port 1\nstate 4: ACTIVE\ninterface eth4\n"; }, "address",
+         "192.0.2.7 is on eth5, but rnic0 is on eth4");
+}
+
+BOOST_AUTO_TEST_CASE(an_address_may_be_on_any_port_and_on_a_vlan_or_bond_of_it) {
+  const Request request = dut_request();
+  const auto well = [&](const std::string& ports, const std::string& links) {
+    FakeHost dut = healthy_dut();
+    dut.ports = ports;
+    dut.answers["ip -d -j addr show"] = links;
+    const FakeHost tester = tester_of_dut();
+    const auto findings = examine(request, tester, &dut);
+    BOOST_TEST((worst(findings) == Severity::ok), report_text(findings, false));
+    return report_text(findings, false);
+  };
+  const std::string eth5 = "port 1\nstate 4: ACTIVE\ninterface eth5\n";
+  const char* on = R"("mtu":1500,"flags":["UP"],"address":"02:00:00:00:00:07",
+                      "addr_info":[{"local":"192.0.2.7"}]}])";
+  well("port 1\nstate 1: DOWN\ninterface eth4\nport 2\nstate 4: ACTIVE\ninterface eth5\n",
+       std::string(R"([{"ifname":"eth5",)") + on);
+  const std::string said = well(
+      eth5,
+      std::string(R"([{"ifname":"eth5.7","link":"eth5","linkinfo":{"info_kind":"vlan"},)") + on);
+  BOOST_TEST(said.find("192.0.2.7 is on eth5.7 over eth5, MTU 1500") != said.npos, said);
+  const std::string part = R"([{"ifname":"eth5","master":"bond0"},)";
+  well(eth5, part + R"({"ifname":"bond0",)" + on);
+  well(eth5, part + R"({"ifname":"bond0.7","link":"bond0","linkinfo":{"info_kind":"vlan"},)" + on);
+}
+
+BOOST_AUTO_TEST_CASE(the_ports_are_described_as_their_host_reports_them) {
+  FakeHost host;
+  host.ports =
+      "port 2\nstate 4: ACTIVE\nrate 100 Gb/sec (4X EDR)\ngid "
+      "0000:0000:0000:0000:0000:0000:0000:0000\n"
+      "gid 0207:4328:9e10:0000:0000:0000:0000:0000\ninterface eth6\nmtu 9000\nspeed 100000\n"
+      "driver: cxgb4\nversion: 6.1.0\nfirmware-version: 1.27.1.0\nexpansion-rom-version: \n"
+      "Features for eth6:\nrx-checksumming: on\ntcp-segmentation-offload: on\n"
+      "\ttx-tcp-segmentation: on\ngeneric-receive-offload: off\nlarge-receive-offload: off "
+      "[fixed]\n"
+      "port 1\nstate 1: DOWN\nrate \n";
+  const auto ports = ports_of("rnic0", host);
+  BOOST_REQUIRE_EQUAL(ports.size(), 2u);
+  BOOST_TEST((ports[0].number == 1 && !ports[0].active() && ports[0].interface.empty()));
+  const DevicePort& port = ports[1];
+  BOOST_TEST((port.number == 2 && port.active()));
+  BOOST_TEST(port.rate == "100 Gb/sec (4X EDR)");
+  BOOST_TEST((port.gids == std::vector<std::string>{"0207:4328:9e10:0000:0000:0000:0000:0000"}));
+  BOOST_TEST((port.interface == "eth6" && port.mtu == 9000 && port.speed == 100000));
+  BOOST_TEST((port.driver == "cxgb4" && port.driver_version == "6.1.0"));
+  BOOST_TEST(port.firmware == "1.27.1.0");
+  BOOST_TEST((port.offloads == std::vector<std::string>{"rx", "tso"}));
+  BOOST_TEST(ports_of("rnic9", host).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_link_local_address_is_examined_on_its_link) {
+  Request request = dut_request();
+  request.addresses = {"fe80::7%eth1"};
+  FakeHost dut = healthy_dut();
+  dut.answers["ip -d -j addr show"] =
+      R"([{"ifname":"eth5","mtu":1500,"flags":["UP"],"address":"02:00:00:00:00:07",
+           "addr_info":[{"local":"fe80::7"}]}])";
+  FakeHost host = tester_of_dut();
+  host.answers["ip -j route get fe80::7 oif eth1"] = R"([{"dst":"fe80::7","dev":"eth1"}])";
+  host.answers["ping -n -q -c 1 -W 2 -M do -s 1452 fe80::7%eth1"] = "1 received";
+  host.answers["ip -j neigh show to fe80::7 dev eth1"] = R"([{"lladdr":"02:00:00:00:00:07"}])";
+  const auto findings = examine(request, host, &dut);
+  BOOST_TEST((worst(findings) == Severity::ok), report_text(findings, false));
 }
 
 BOOST_AUTO_TEST_CASE(a_host_that_is_not_reached_is_asked_nothing_more) {
@@ -315,7 +396,12 @@ BOOST_AUTO_TEST_CASE(both_ends_and_what_is_between_agree) {
   expect_complaint(request, tester, Severity::failure, "path mtu", "MTU of 9000 do not pass", &dut);
   // Jumbo frames are fine where they pass.
   tester.answers["ping -n -q -c 1 -W 2 -M do -s 8972 192.0.2.7"] = "1 received";
-  BOOST_TEST((worst(examine(request, tester, &dut)) == Severity::ok));
+  expect_complaint(request, tester, Severity::warning, "mtu",
+                   "eth1 has MTU 9000, eth5 of the IUT has MTU 1500", &dut);
+  FakeHost jumbo = dut;
+  std::string& links = jumbo.answers["ip -d -j addr show"];
+  links.replace(links.rfind("1500"), 4, "9000");
+  BOOST_TEST((worst(examine(request, tester, &jumbo)) == Severity::ok));
   tester = tester_of_dut();
   tester.answers["ip -j neigh show to 192.0.2.7"] = R"([{"lladdr":"02:00:00:00:00:99"}])";
   expect_complaint(request, tester, Severity::failure, "mac", "answers for the IUT", &dut);

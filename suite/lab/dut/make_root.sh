@@ -9,7 +9,7 @@ usage: make_root.sh --address ADDRESS CACHE
 
 Makes two folders in CACHE/dut, or finds them there, and prints them as root= and ssh= lines:
   root   is laid over the guest's file system: sshd (dropbear, downloaded as a package and unpacked), a host key, the
-         tester's key, a kernel module that oopses
+         tester's key, kernel modules that make faults: oops.ko, hang.ko
   ssh    has a program ssh that knows the host `dut`, at ADDRESS, and the keys; for the front of PATH
 
 example: make_root.sh --address 10.78.0.2 ~/.cache/rnic-suite/siw-vm
@@ -74,17 +74,19 @@ CONFIG
 fi
 
 kernel=$("$here/../siw_vm/fetch_kernel.sh" "$(dirname "$cache")")
-root=$cache/root-$(sha256sum "$(readlink -f "$0")" "$here"/start "$here"/oops/* "$ssh/host_key" "$kernel/complete" | sha256sum | cut -c1-16)
+root=$cache/root-$(sha256sum "$(readlink -f "$0")" "$here"/start "$here"/kernel_faults/* "$ssh/host_key" "$kernel/complete" | sha256sum | cut -c1-16)
 if [ ! -d "$root" ]; then
   work=$cache/.root.$$
-  trap 'rm -rf "$work" "$work.oops"' EXIT
+  trap 'rm -rf "$work" "$work.modules"' EXIT
   mkdir -p "$work"/{etc/rnic,etc/dropbear,root/.ssh,sbin,lib}
-  cp -r "$here/oops" "$work.oops"
+  cp -r "$here/kernel_faults" "$work.modules"
   headers=$(sed -n 's/^headers=//p' "$kernel/complete")
-  make -C "$headers" M="$work.oops" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work.oops/log" 2>&1 ||
-    fail "the module oops does not compile: $(tail -n 1 "$work.oops/log")"
-  strip --strip-debug "$work.oops/oops.ko"
-  cp "$work.oops/oops.ko" "$work/lib/oops.ko"
+  make -C "$headers" M="$work.modules" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$work.modules/log" 2>&1 ||
+    fail "the modules of kernel_faults do not compile: $(tail -n 1 "$work.modules/log")"
+  for module in oops hang; do
+    strip --strip-debug "$work.modules/$module.ko"
+    cp "$work.modules/$module.ko" "$work/lib/$module.ko"
+  done
   cp "$packages/usr/sbin/dropbear" "$work/sbin/dropbear"
   LD_LIBRARY_PATH=$libraries ldd "$work/sbin/dropbear" | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | while read -r file; do
     place=$work/lib/$(basename "$libraries")
