@@ -81,6 +81,7 @@ std::uint16_t checksum(const base::Address& from, const base::Address& to, wire:
 
 struct Ends {
   base::Address local, remote;
+  std::uint32_t zone = 0;  ///< of link-local addresses
 };
 
 std::optional<Ends> ends_of(int fd) {
@@ -88,7 +89,7 @@ std::optional<Ends> ends_of(int fd) {
   if (getsockname(fd, local.data(), &local.size) != 0 ||
       getpeername(fd, remote.data(), &remote.size) != 0)
     return std::nullopt;
-  return Ends{local.address(), remote.address()};
+  return Ends{local.address(), remote.address(), local.zone()};
 }
 
 std::vector<std::byte> segment_of(const Ends& ends, std::uint32_t sequence,
@@ -149,16 +150,16 @@ struct TooLong {
 static_assert(sizeof(TooLong) == sizeof(icmphdr) + sizeof(iphdr) + 8);
 
 /// A raw socket in the namespace of the connected one, bound to its address.
-std::optional<base::FileDescriptor> raw_socket_beside(int fd, const base::Address& local,
+std::optional<base::FileDescriptor> raw_socket_beside(int fd, const Ends& ends,
                                                       int protocol = IPPROTO_TCP) {
   const base::FileDescriptor home(ioctl(fd, SIOCGSKNS));
   if (!home) return std::nullopt;
-  auto raw = open_raw_socket(home.get(), local.family, protocol);
+  auto raw = open_raw_socket(home.get(), ends.local.family, protocol);
   if (!raw) return std::nullopt;
-  if (local.family == base::Family::ipv6 &&
+  if (ends.local.family == base::Family::ipv6 &&
       setsockopt(raw->get(), IPPROTO_IPV6, IPV6_CHECKSUM, &checksum_at, sizeof(checksum_at)) != 0)
     return std::nullopt;
-  const SocketAddress source(local.with_port(0));
+  const SocketAddress source(ends.local.with_port(0), ends.zone);
   if (bind(raw->get(), source.data(), source.size) != 0) return std::nullopt;
   return std::move(*raw);
 }
@@ -169,8 +170,7 @@ bool choose_first_number(int fd, std::uint32_t number) { return Repair(fd).begin
 
 bool can_disturb(int fd) {
   const auto ends = ends_of(fd);
-  return ends && raw_socket_beside(fd, ends->local) &&
-         Repair(fd).sequence(TCP_SEND_QUEUE).has_value();
+  return ends && raw_socket_beside(fd, *ends) && Repair(fd).sequence(TCP_SEND_QUEUE).has_value();
 }
 
 bool send_lost(int fd, wire::Bytes octets) {
@@ -189,11 +189,11 @@ bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets) {
     next = repair.sequence(TCP_SEND_QUEUE);
     acknowledged = repair.sequence(TCP_RECV_QUEUE);
   }
-  const auto raw = raw_socket_beside(fd, ends->local);
+  const auto raw = raw_socket_beside(fd, *ends);
   if (!raw || !next || !acknowledged) return false;
   const auto segment =
       segment_of(*ends, *next + static_cast<std::uint32_t>(offset), *acknowledged, octets);
-  const SocketAddress target(ends->remote.with_port(0));
+  const SocketAddress target(ends->remote.with_port(0), ends->zone);
   const ssize_t count =
       sendto(raw->get(), segment.data(), segment.size(), 0, target.data(), target.size);
   return count >= 0 && static_cast<std::size_t>(count) == segment.size();
@@ -205,7 +205,7 @@ bool announce_path_mtu(int fd, std::size_t emss) {
     return false;
   // What the peer sends next: a host accepts only messages about data that it may have in flight.
   const auto sequence = Repair(fd).sequence(TCP_RECV_QUEUE);
-  const auto raw = raw_socket_beside(fd, ends->local, IPPROTO_ICMP);
+  const auto raw = raw_socket_beside(fd, *ends, IPPROTO_ICMP);
   if (!raw || !sequence) return false;
   const TooLong answer(*ends, *sequence, static_cast<std::uint16_t>(emss + headers_of_ipv4));
   const wire::Bytes octets = answer.octets();

@@ -64,11 +64,11 @@ bool is_unspecified(const base::Address& address) {
 
 /// Connections leave from the host's own address, so that tests on one machine can tell the parties
 /// apart.
-int bind_source(int fd, const base::Address& own) {
+int bind_source(int fd, const base::Address& own, std::uint32_t zone) {
   if (is_unspecified(own)) return 0;
   const int late = 1;  // the port is chosen by connect(), when the whole 4-tuple is known
   static_cast<void>(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof(late)));
-  const SocketAddress source(own.with_port(0));
+  const SocketAddress source(own.with_port(0), zone);
   return bind(fd, source.data(), source.size) == 0 ? 0 : errno;
 }
 
@@ -106,7 +106,7 @@ std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const base::A
                                                                    Listener::Observer& observer) {
   auto fd = open_socket(limited_host(), local.family);
   if (!fd) return std::unexpected(error_of("open a socket for", local, fd.error()));
-  const SocketAddress address(local);
+  const SocketAddress address(local, host_.zone);
   if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
     return std::unexpected(error_of("listen on", local, errno));
   const bool own_path = spare_ && local.with_port(0) == spare_->with_port(0);
@@ -119,11 +119,11 @@ std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
   auto fd = open_socket(limited_host(), remote.family);
   if (!fd) return std::unexpected(error_of("open a socket towards", remote, fd.error()));
   const base::Address own = address(remote.family);
-  if (const int code = bind_source(fd->get(), own); code != 0)
+  if (const int code = bind_source(fd->get(), own, host_.zone); code != 0)
     return std::unexpected(error_of("connect from", own, code));
   if (first_number_ && !choose_first_number(fd->get(), *first_number_))
     return std::unexpected(error_of("choose a sequence number towards", remote, errno));
-  const SocketAddress target(remote);
+  const SocketAddress target(remote, host_.zone);
   const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
   const bool own_path = spare_ && remote.family == base::Family::ipv4;
   auto connection = std::make_unique<TcpConnection>(

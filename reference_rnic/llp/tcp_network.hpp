@@ -2,6 +2,7 @@
 // TCP through kernel sockets, in the network namespace and with the addresses of one host.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "base/epoll_loop.hpp"
@@ -16,6 +17,7 @@ struct TcpHost {
       namespace_fd;    ///< open fd of a network namespace; sockets are created in it. Not owned.
   base::Address ipv4;  ///< ports are ignored
   base::Address ipv6;
+  std::uint32_t zone = 0;      ///< the interface index of link-local addresses, its own and others
   base::Address spare_ipv4{};  ///< the first of those that nothing but use_spare_address() uses
   unsigned spare_count = 0;    ///< how many there are
   std::optional<std::size_t>

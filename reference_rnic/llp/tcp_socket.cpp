@@ -17,9 +17,11 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/zoned_address.hpp"
+
 namespace rnic::llp {
 
-SocketAddress::SocketAddress(const base::Address& address) {
+SocketAddress::SocketAddress(const base::Address& address, std::uint32_t zone) {
   if (address.family == base::Family::ipv4) {
     sockaddr_in in{};
     in.sin_family = AF_INET;
@@ -31,6 +33,7 @@ SocketAddress::SocketAddress(const base::Address& address) {
     in.sin6_family = AF_INET6;
     in.sin6_port = htons(address.port);
     std::memcpy(&in.sin6_addr, address.octets.data(), sizeof(in.sin6_addr));
+    if (base::is_link_local(address)) in.sin6_scope_id = zone;
     std::memcpy(&storage, &in, size = sizeof(in));
   }
 }
@@ -50,6 +53,13 @@ base::Address SocketAddress::address() const {
     std::memcpy(address.octets.data(), &in.sin_addr, sizeof(in.sin_addr));
   }
   return address;
+}
+
+std::uint32_t SocketAddress::zone() const {
+  if (storage.ss_family != AF_INET6) return 0;
+  sockaddr_in6 in{};
+  std::memcpy(&in, &storage, sizeof(in));
+  return in.sin6_scope_id;
 }
 
 Error error_of(const char* what, const base::Address& address, int code) {

@@ -19,8 +19,10 @@ struct SocketAddress {
   socklen_t size = sizeof(sockaddr_storage);
 
   SocketAddress() = default;
-  explicit SocketAddress(const base::Address& address);
+  /// `zone`: the index of the interface that a link-local address belongs to.
+  explicit SocketAddress(const base::Address& address, std::uint32_t zone = 0);
   [[nodiscard]] base::Address address() const;
+  [[nodiscard]] std::uint32_t zone() const;
   [[nodiscard]] sockaddr* data() { return reinterpret_cast<sockaddr*>(&storage); }
   [[nodiscard]] const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };

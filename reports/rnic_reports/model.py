@@ -203,6 +203,26 @@ class Case:
 
 
 @dataclasses.dataclass(frozen=True)
+class Port:
+    number: int
+    speed: int  # of the interface, in Mb/s; 0: not known
+    mtu: int  # 0: not known
+    state: str
+    rate: str
+    interface: str
+    driver: str
+    driver_version: str
+    firmware: str
+    offloads: list
+    gids: list
+
+    @staticmethod
+    def of(node):
+        numbers, words = ("number", "speed", "mtu"), ("state", "rate", "interface", "driver", "driver_version", "firmware")
+        return Port(*(node.whole(name) for name in numbers), *(node.line(name) for name in words), node.lines("offloads"), node.lines("gids"))
+
+
+@dataclasses.dataclass(frozen=True)
 class Iut:
     kind: str
     driver: str
@@ -214,12 +234,13 @@ class Iut:
     limits: list
     addresses: list
     deviations: list
+    ports: list
 
     @staticmethod
     def of(node):
         words = ("kind", "driver", "driver_version", "firmware", "kernel", "implementation")
         return Iut(*(node.line(name) for name in words), node.lines("capabilities"), node.pairs("limits"),
-                   node.lines("addresses"), node.lines("deviations"))
+                   node.lines("addresses"), node.lines("deviations"), [Port.of(port) for port in node.nodes_since("ports")])
 
 
 @dataclasses.dataclass(frozen=True)

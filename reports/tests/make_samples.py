@@ -210,7 +210,9 @@ def run_record(selected, **members):
         "options": {"strict": False, "jobs": 6, "select": ["*"], "link": "tcp"},
         "iut": {"kind": "siw-vm", "driver": "siw", "driver_version": "6.1.106", "firmware": "", "kernel": "6.1.0-25-amd64",
                 "implementation": "Linux kernel soft-iWARP", "capabilities": ["mpa-rev-2", "srq", "send-with-invalidate"],
-                "limits": {"max_qp": 1024, "max_sge": 6}, "addresses": ["10.77.0.2", "fd77::2"], "deviations": []},
+                "limits": {"max_qp": 1024, "max_sge": 6}, "addresses": ["10.77.0.2", "fd77::2"], "deviations": [],
+                "ports": [{"number": 1, "state": "4: ACTIVE", "rate": "100 Gb/sec (4X EDR)", "interface": "eth2", "driver": "acme", "driver_version": "6.1",
+                           "firmware": "1.27", "speed": 100000, "mtu": 9000, "offloads": ["rx", "tso"], "gids": ["0207:4328:9e10::"]}]},
         "lab": {"kind": "guest", "interface": "tap0", "mtu": 1500, "tester_addresses": ["10.77.0.1", "fd77::1"], "note": ""},
         "capture": {"mode": "live", "note": "", "received": 9120, "dropped": 0, "interface_dropped": 0, "closing_seen": True},
         "timings": {"setup": 12.5, "cases": 11.2, "teardown": 0.8, "total": 24.5}, "seeds": {"order": 7},
@@ -266,7 +268,9 @@ def hostile_document():
                expectations_file=HOSTILE[0], seeds={HOSTILE[0]: 1}, timings={HOSTILE[0]: 0.5})
     made = document(cases, HOSTILE, **odd)
     made["run"]["iut"].update({key: HOSTILE[0] for key in ("kind", "driver", "driver_version", "firmware", "kernel", "implementation")},
-                              capabilities=HOSTILE, addresses=HOSTILE, deviations=HOSTILE)
+                              capabilities=HOSTILE, addresses=HOSTILE, deviations=HOSTILE,
+                              ports=[{"number": 1, "speed": 1, "mtu": 1, "offloads": HOSTILE, "gids": HOSTILE,
+                                      **{key: HOSTILE[0] for key in ("state", "rate", "interface", "driver", "driver_version", "firmware")}}])
     made["run"]["capture"]["note"] = made["run"]["lab"]["note"] = HOSTILE[0]
     return made
 

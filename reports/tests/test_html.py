@@ -45,6 +45,14 @@ class Html(FolderTest):
             with self.subTest(name):
                 self.check_sound(*self.of_sample(name))
 
+    def test_each_port_of_the_device_is_described(self):
+        words = self.of_sample("mixed")[1]
+        self.assertIn("4: ACTIVE, 100 Gb/sec (4X EDR); interface eth2, 100000 Mb/s, MTU 9000, driver acme 6.1, firmware 1.27, "
+                      "offloads rx, tso; GIDs 0207:4328:9e10::", words)
+        older = self.sample("mixed")
+        del older["run"]["iut"]["ports"]
+        self.assertNotIn("<dt>Port 1</dt>", self.rendered(older)[0])
+
     def test_a_torn_run_is_sound_and_says_that_it_is_incomplete(self):
         folder = self.copy_of("torn")
         self.assertEqual(self.render(folder)[0], 0)

@@ -92,11 +92,21 @@ struct FindingRecord {
   std::string rerun;  ///< of the first case
 };
 
+/// A port of an RDMA device, and its network interface. Empty or 0: the IUT's host does not say.
+struct PortRecord {
+  std::uint64_t number = 0;
+  std::string state, rate, interface, driver, driver_version, firmware;
+  std::uint64_t speed = 0;  ///< of the interface, in Mb/s
+  std::uint64_t mtu = 0;    ///< of the interface
+  std::vector<std::string> offloads, gids;
+};
+
 struct IutRecord {
   std::string kind, driver, driver_version, firmware, kernel, implementation;
   std::vector<std::string> capabilities;
   std::map<std::string, std::int64_t> limits;
   std::vector<std::string> addresses, deviations;
+  std::vector<PortRecord> ports{};  ///< if its host can be asked
 };
 
 struct SuiteVersion {

@@ -100,6 +100,16 @@ constexpr auto table_of(const FindingRecord*) {
                required("admissible", &FindingRecord::admissible).nonempty(),
                required("gate", &FindingRecord::gate), required("rerun", &FindingRecord::rerun));
 }
+constexpr auto table_of(const PortRecord*) {
+  return table("port", required("number", &PortRecord::number),
+               required("state", &PortRecord::state), required("rate", &PortRecord::rate),
+               required("interface", &PortRecord::interface),
+               required("driver", &PortRecord::driver),
+               required("driver_version", &PortRecord::driver_version),
+               required("firmware", &PortRecord::firmware), required("speed", &PortRecord::speed),
+               required("mtu", &PortRecord::mtu), required("offloads", &PortRecord::offloads),
+               required("gids", &PortRecord::gids));
+}
 constexpr auto table_of(const IutRecord*) {
   return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),
                required("driver_version", &IutRecord::driver_version),
@@ -107,7 +117,8 @@ constexpr auto table_of(const IutRecord*) {
                required("implementation", &IutRecord::implementation),
                required("capabilities", &IutRecord::capabilities),
                required("limits", &IutRecord::limits), required("addresses", &IutRecord::addresses),
-               required("deviations", &IutRecord::deviations));
+               required("deviations", &IutRecord::deviations),
+               defaulted("ports", &IutRecord::ports));
 }
 constexpr auto table_of(const SuiteVersion*) {
   return table("suite", required("version", &SuiteVersion::version),

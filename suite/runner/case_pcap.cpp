@@ -97,7 +97,7 @@ CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt,
     if (capture_->given_up() > 0)
       pieces.note = "the run's capture dropped frames for lack of memory";
     if (!pieces.frames.empty()) return pieces;
-    pieces.note = "the capture saw none of the case's connections";
+    if (all_seen) pieces.note = capture_saw_none;
   }
   pieces.link = dissectors::capture::LinkType::ethernet;
   pieces.frames = synthesize(connections, start);

@@ -16,6 +16,10 @@
 
 namespace suite::runner {
 
+/// The note of a pcap that the tester wrote because the capture, which lagged behind nothing, had no
+/// frame of the case.
+inline constexpr const char* capture_saw_none = "the capture saw none of the case's connections";
+
 class CasePcaps {
  public:
   /// `capture` may be null: every pcap is then the tester's own record, and is not judged, since

@@ -12,9 +12,9 @@
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/doctor/doctor.hpp"
-#include "suite/doctor/remote_system.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/lab/guest.hpp"
+#include "suite/runner/iut_host.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/test_bed.hpp"
 #include "suite/runner/test_network.hpp"
@@ -41,17 +41,11 @@ doctor::Request request_for(const Options& options) {
     // The IA of a DAT provider is no RDMA device.
     if (verbs) request.device = choice.device;
     request.agent = choice.agent;
+    if (!options.agent_path.empty()) request.dut_agent = options.agent_path;
     request.addresses = options.addresses;
     request.capture_interface = options.capture_interface;
   }
   return request;
-}
-
-// The IUT's host, where programs can be started.
-std::optional<doctor::RemoteSystem> dut_of(const IutChoice& choice) {
-  if (!choice.host) return std::nullopt;
-  return choice.host->ssh.empty() ? doctor::RemoteSystem::by_prefix(choice.host->prefix)
-                                  : doctor::RemoteSystem::by_ssh(choice.host->ssh);
 }
 
 // What no API reports: whether the IUT by itself starts connections as RFC 6581 says. A case whose
@@ -85,7 +79,7 @@ ExitCode fail(const std::string& why) {
 }  // namespace
 
 ExitCode run_doctor(const Options& options) {
-  const auto dut = dut_of(options.choice);
+  const auto dut = other_host_of(options.choice);
   const auto findings =
       doctor::examine(request_for(options), doctor::HostSystem(), dut ? &*dut : nullptr);
   base::say(stdout, doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&

@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/address.hpp"
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
 #include "base/version.hpp"
+#include "base/zoned_address.hpp"
 
 namespace suite::runner {
 
@@ -60,8 +60,11 @@ void add_iut_options(CLI::App& app, Options& o) {
       "--host", o.host,
       "where the agent of verbs:, kverbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
       "before its command");
+  app.add_option("--agent-path", o.agent_path,
+                 "the path of rnic-agent on that host, if commands of --host do not find it");
   app.add_option("--address", o.addresses,
-                 "the IUT's address (once per family), if it is not in the suite's own network")
+                 "the IUT's address (once per family), if it is not in the suite's own network; a "
+                 "link-local one with this host's interface: fe80::2%eth1")
       ->allow_extra_args(false);
   app.add_option(
          "--tester-address", o.tester_addresses,
@@ -153,9 +156,9 @@ std::optional<std::string> check_addresses(const char* option,
                                            const std::vector<std::string>& literals) {
   std::size_t ipv4 = 0;
   for (const std::string& literal : literals) {
-    const auto address = base::Address::parse(literal);
+    const auto address = base::ZonedAddress::parse(literal);
     if (!address) return fmt::format("{}: {}", option, address.error());
-    if (address->family == base::Family::ipv4) ++ipv4;
+    if (address->address.family == base::Family::ipv4) ++ipv4;
   }
   if (ipv4 > 1 || literals.size() - ipv4 > 1)
     return fmt::format("{}: give one address of a family, not several", option);
@@ -183,16 +186,18 @@ std::optional<std::string> check_run(const Options& o) {
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
     return fmt::format("--iut {} needs --address: the address at which the IUT listens", o.iut);
   }
-  const auto is_ipv4 = [](const std::string& literal) {
-    return literal.find(':') == std::string::npos;
-  };
-  if (runs && !o.choice.in_lab() && std::ranges::none_of(o.addresses, is_ipv4))
-    return fmt::format("--iut {} needs an IPv4 --address too: most cases use it", o.iut);
   if (runs && !o.choice.in_lab() && o.choice.agent.empty())
     return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())
     return fmt::format("--address does not go with --iut {}", o.iut);
   return std::nullopt;
+}
+
+// Puts the path of the agent, and of its sibling for the DAT API, in place of their names.
+void use_agent_path(const std::filesystem::path& agent, IutChoice& choice) {
+  std::ranges::replace(choice.agent, std::string("rnic-agent"), agent.string());
+  std::ranges::replace(choice.dat_cases, std::string("rnic-dat-cases"),
+                       (agent.parent_path() / "rnic-dat-cases").string());
 }
 
 // Takes from the PIXIT what the command line does not say.
@@ -373,6 +378,9 @@ class CommandLine {
     auto choice = parse_iut(options_.iut, options_.host);
     if (!choice) return wrong(choice.error());
     options_.choice = std::move(*choice);
+    if (!options_.agent_path.empty() && options_.host.empty())
+      return wrong("--agent-path goes with --host");
+    if (!options_.agent_path.empty()) use_agent_path(options_.agent_path, options_.choice);
     if (std::string faults = read_claims(options_); !faults.empty())
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
@@ -408,6 +416,7 @@ std::vector<std::string> judging_arguments(const Options& o) {
   };
   if (o.iut != "reference") add("--iut", o.iut);
   if (!o.host.empty()) add("--host", o.host);
+  if (!o.agent_path.empty()) add("--agent-path", o.agent_path);
   for (const auto& address : o.addresses) add("--address", address);
   for (const auto& address : o.tester_addresses) add("--tester-address", address);
   if (!o.capture_interface.empty()) add("--capture-interface", o.capture_interface);
@@ -447,6 +456,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"pixit", o.pixit.string()},
           {"addresses", o.addresses},
           {"tester_addresses", o.tester_addresses},
+          {"tester_spare", o.access.tester_spare},
           {"agent", o.choice.agent},
           {"claims", o.claims.usable()},
           {"deadline_scale", o.access.deadline_scale},

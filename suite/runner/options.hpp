@@ -35,6 +35,7 @@ struct Options {
   Command command = Command::run;
   // the IUT
   std::string iut = "reference", host;
+  std::string agent_path;  ///< of rnic-agent on the IUT's host; empty: in its PATH
   IutChoice choice;
   std::vector<std::string> addresses;  ///< of the IUT, where it is not in the lab's network
   std::vector<std::string> tester_addresses;

@@ -16,8 +16,10 @@
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/runner/case_pcap.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
+#include "suite/runner/iut_host.hpp"
 #include "suite/runner/iut_instance.hpp"
 #include "suite/runner/known_issues.hpp"
 #include "suite/runner/output_file.hpp"
@@ -320,7 +322,8 @@ void Run::describe_iut(const iut::Hello& hello) {
                  .capabilities = hello.capabilities,
                  .limits = hello.limits,
                  .addresses = instances_.front()->network().iut_addresses(),
-                 .deviations = options_.deviations};
+                 .deviations = options_.deviations,
+                 .ports = ports_of_iut(options_.choice)};
 }
 
 void Run::run_cases() {
@@ -372,6 +375,12 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.outcome.reason + advice(options_));
+  const bool unseen = record.pcap && record.pcap->note == capture_saw_none;
+  if (unseen && sentinel && record.id.ends_with(".first"))
+    abort_run(results::Ending::aborted,
+              fmt::format("the capture on {} sees nothing of the connections to the IUT: name the "
+                          "interface that they use with --capture-interface, or give --no-capture",
+                          record_.lab.interface));
   if (again_alone) return Again::alone;
   return record.gate.result == results::GateResult::superseded ? Again::beside_others : Again::no;
 }

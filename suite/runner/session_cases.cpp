@@ -5,12 +5,16 @@
 
 #include <charconv>
 
+#include "suite/cases/framework/family.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
 
 namespace suite::runner {
 
 namespace {
+
+using base::Family;
+using cases::family_of;
 
 constexpr std::string_view prefix = "soak.session.", layer = "soak";
 
@@ -80,14 +84,16 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
   environment.current_configuration.reset();
   bring_to_start(environment.iut, environment.loop.now() + scaled(patience));
   const auto start = environment.loop.now();
-  sessions::Played played = sessions::play(sessions::draw(seed_of(one.id).value_or(0)),
-                                           {.loop = environment.loop,
-                                            .tester = environment.tester,
-                                            .iut = environment.iut,
-                                            .iut_address = environment.iut_ipv4,
-                                            .patience = scaled(patience),
-                                            .quiet = scaled(quiet),
-                                            .startup_patience = {}});
+  sessions::Played played = sessions::play(
+      sessions::draw(seed_of(one.id).value_or(0)),
+      {.loop = environment.loop,
+       .tester = environment.tester,
+       .iut = environment.iut,
+       .iut_address = family_of(one, environment) == Family::ipv6 ? environment.iut_ipv6
+                                                                  : environment.iut_ipv4,
+       .patience = scaled(patience),
+       .quiet = scaled(quiet),
+       .startup_patience = {}});
   cases::CaseOutcome outcome;
   outcome.verdict = verdict_of(played);
   for (const sessions::Found& found : played.found)

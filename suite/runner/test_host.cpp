@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/zoned_address.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -42,6 +44,7 @@ Result<TestHost> make_test_host(const HostSetup& words) {
     host.tcp.spare_ipv4 = *spare;
     host.tcp.spare_count = words.spare_count;
   }
+  host.tcp.zone = base::zone_index(words.zone);
   if (words.max_segment > 0) host.tcp.max_segment = words.max_segment;
   if (words.network_namespace.empty()) return host;
   host.network_namespace =

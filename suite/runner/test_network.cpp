@@ -19,6 +19,8 @@
 
 #include <fmt/format.h>
 
+#include "base/address_block.hpp"
+#include "base/zoned_address.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 #include "suite/runner/dut_network.hpp"
 #include "suite/runner/lab_networks.hpp"
@@ -29,6 +31,7 @@ namespace {
 
 using base::Address;
 using base::Family;
+using base::ZonedAddress;
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
@@ -80,8 +83,8 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
 // ---------------------------------------------------------------- a host of the IUT's own
 
 // Our address from which the IUT is reached, according to the routing table; nothing is sent.
-Result<Address> own_address_towards(const Address& iut) {
-  const rnic::llp::SocketAddress to(iut.with_port(9));
+Result<Address> own_address_towards(const Address& iut, std::uint32_t zone) {
+  const rnic::llp::SocketAddress to(iut.with_port(9), zone);
   const base::FileDescriptor fd(
       ::socket(iut.family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   rnic::llp::SocketAddress own;
@@ -98,7 +101,8 @@ struct Interface {
   std::uint64_t mtu = 0;
 };
 
-Result<Interface> interface_of(const Address& own) {
+/// `zone`: of a link-local address, which several interfaces may have.
+Result<Interface> interface_of(const Address& own, const std::string& zone) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) return std::unexpected("cannot list the interfaces of this host");
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> holder(list, ::freeifaddrs);
@@ -109,6 +113,7 @@ Result<Interface> interface_of(const Address& own) {
     std::memcpy(address.data(), one->ifa_addr,
                 wanted == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
     if (address.address().with_port(0) != own) continue;
+    if (!zone.empty() && zone != one->ifa_name) continue;
     const base::FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
     std::strncpy(request.ifr_name, one->ifa_name, IFNAMSIZ - 1);
@@ -116,6 +121,10 @@ Result<Interface> interface_of(const Address& own) {
     return Interface{one->ifa_name, known ? static_cast<std::uint64_t>(request.ifr_mtu) : 0};
   }
   return std::unexpected(fmt::format("no interface of this host has the address {}", own.host()));
+}
+
+Address loopback_of(Family family) {
+  return Address::parse(family == Family::ipv4 ? "127.0.0.1" : "::1").value();
 }
 
 std::string& of_family(HostSetup& host, Family family) {
@@ -134,9 +143,27 @@ void add_dat_access(WorkerSetup& setup, const Options& options) {
          {std::pair{&setup.agent, "rnic-agent"}, std::pair{&program, "rnic-dat-cases"}})
       argv->insert(std::ranges::find(*argv, name), words.begin(), words.end());
   }
-  setup.dat = cases::DatAccess{.program = std::move(program),
-                               .ia = options.choice.device,
-                               .address = options.addresses.front()};
+  setup.dat =
+      cases::DatAccess{.program = std::move(program),
+                       .ia = options.choice.device,
+                       .address = ZonedAddress::parse(options.addresses.front())->address.host()};
+}
+
+// The block of the PIXIT, if its addresses are this host's own.
+Result<void> add_spare_addresses(HostSetup& tester, const Options& options) {
+  const std::string& text = options.access.tester_spare;
+  if (text.empty()) return {};
+  const auto block = base::AddressBlock::parse(text);
+  if (!block) return std::unexpected("tester_spare: " + block.error());
+  const base::FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const rnic::llp::SocketAddress first(block->first);
+  if (!fd || ::bind(fd.get(), first.data(), first.size) != 0)
+    return std::unexpected(
+        fmt::format("tester_spare: {} is no address of this host: ip route add local {} dev lo",
+                    block->first.host(), text));
+  tester.spare_ipv4 = block->first.host();
+  tester.spare_count = block->count;
+  return {};
 }
 
 TestNetworkOr external_network(const Options& options, const Tell& tell) {
@@ -146,28 +173,40 @@ TestNetworkOr external_network(const Options& options, const Tell& tell) {
   if (setup.agent.front() == "rnic-agent") setup.agent.front() = agent_program();
   if (options.choice.kind == IutChoice::Kind::dat) add_dat_access(setup, options);
   for (const std::string& literal : options.tester_addresses) {
-    const auto own = Address::parse(literal);
+    const auto own = ZonedAddress::parse(literal);
     if (!own) return std::unexpected("--tester-address: " + own.error());
-    of_family(setup.tester, own->family) = literal;
+    of_family(setup.tester, own->address.family) = own->address.host();
   }
+  if (auto added = add_spare_addresses(setup.tester, options); !added)
+    return std::unexpected(added.error());
   if (const std::string& wanted = options.capture_interface;
       !wanted.empty() && ::if_nametoindex(wanted.c_str()) == 0)
     return std::unexpected(fmt::format(
         "--capture-interface: there is no interface '{}'; `ip link` shows them", wanted));
   Interface captured;
   for (const std::string& literal : options.addresses) {
-    const auto iut = Address::parse(literal);
-    if (!iut) return std::unexpected("--address: " + iut.error());
-    of_family(setup.iut, iut->family) = literal;
+    const auto zoned = ZonedAddress::parse(literal);
+    if (!zoned) return std::unexpected("--address: " + zoned.error());
+    const Address& iut = zoned->address;
+    of_family(setup.iut, iut.family) = iut.host();
     if (options.choice.kind != IutChoice::Kind::agent)
-      setup.agent.insert(setup.agent.end(), {"--address", literal});
-    std::string& own = of_family(setup.tester, iut->family);
+      setup.agent.insert(setup.agent.end(), {"--address", iut.host()});
+    const unsigned zone = base::zone_index(zoned->zone);
+    if (!zoned->zone.empty() && zone == 0)
+      return std::unexpected(
+          fmt::format("--address {}: this host has no interface '{}'; `ip link` shows them",
+                      literal, zoned->zone));
+    if (zone != 0) setup.tester.zone = zoned->zone;
+    std::string& own = of_family(setup.tester, iut.family);
     if (own.empty()) {
-      const auto found = own_address_towards(*iut);
+      const auto found = own_address_towards(iut, zone);
       if (!found) return std::unexpected(found.error());
       own = found->host();
     }
-    const auto interface = interface_of(Address::parse(own).value());
+    // What a host sends to itself goes over loopback, whichever interface has the address.
+    const Address own_address = Address::parse(own).value();
+    const auto interface = own_address == iut ? interface_of(loopback_of(iut.family), "")
+                                              : interface_of(own_address, zoned->zone);
     if (!interface) return std::unexpected(interface.error());
     captured = *interface;
   }

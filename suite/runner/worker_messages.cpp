@@ -32,7 +32,8 @@ constexpr auto table_of(const HostSetup*) {
                required("ipv4", &HostSetup::ipv4), required("ipv6", &HostSetup::ipv6),
                required("max_segment", &HostSetup::max_segment),
                required("spare_ipv4", &HostSetup::spare_ipv4),
-               required("spare_count", &HostSetup::spare_count));
+               required("spare_count", &HostSetup::spare_count),
+               required("zone", &HostSetup::zone));
 }
 constexpr auto table_of(const WorkerSetup*) {
   return table(

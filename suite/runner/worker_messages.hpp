@@ -41,6 +41,8 @@ struct HostSetup {
   /// The first of the addresses that are unused unless a case asks for one, and how many there are.
   std::string spare_ipv4{};
   std::uint32_t spare_count = 0;
+  /// The interface of link-local addresses.
+  std::string zone{};
 };
 
 /// All that a worker needs to make its environment.

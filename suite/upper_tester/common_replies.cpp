@@ -2,6 +2,7 @@
 #include "suite/upper_tester/common_replies.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
 
 #include <algorithm>
@@ -56,6 +57,25 @@ iut::Reply write_memory(const Buffer& memory, const iut::WriteMemory& command) {
   return {};
 }
 
+namespace {
+
+/// The interface of this host that has the address; 0: none has.
+std::uint32_t zone_of(const in6_addr& address) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) return 0;
+  std::uint32_t zone = 0;
+  for (const ifaddrs* one = list; one != nullptr && zone == 0; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET6) continue;
+    sockaddr_in6 own{};
+    std::memcpy(&own, one->ifa_addr, sizeof own);
+    if (std::memcmp(&own.sin6_addr, &address, sizeof address) == 0) zone = own.sin6_scope_id;
+  }
+  ::freeifaddrs(list);
+  return zone;
+}
+
+}  // namespace
+
 std::optional<sockaddr_storage> socket_address(const std::string& literal, std::uint16_t port) {
   sockaddr_storage storage{};
   sockaddr_in ipv4{};
@@ -69,10 +89,21 @@ std::optional<sockaddr_storage> socket_address(const std::string& literal, std::
   if (::inet_pton(AF_INET6, literal.c_str(), &ipv6.sin6_addr) == 1) {
     ipv6.sin6_family = AF_INET6;
     ipv6.sin6_port = htons(port);
+    if (IN6_IS_ADDR_LINKLOCAL(&ipv6.sin6_addr)) ipv6.sin6_scope_id = zone_of(ipv6.sin6_addr);
     std::memcpy(&storage, &ipv6, sizeof ipv6);
     return storage;
   }
   return std::nullopt;
+}
+
+void share_zone(sockaddr_storage& remote, const sockaddr_storage& own) {
+  if (remote.ss_family != AF_INET6 || own.ss_family != AF_INET6) return;
+  sockaddr_in6 from{}, to{};
+  std::memcpy(&from, &own, sizeof from);
+  std::memcpy(&to, &remote, sizeof to);
+  if (!IN6_IS_ADDR_LINKLOCAL(&to.sin6_addr) || to.sin6_scope_id != 0) return;
+  to.sin6_scope_id = from.sin6_scope_id;
+  std::memcpy(&remote, &to, sizeof to);
 }
 
 std::string host_text(const sockaddr* address) {

@@ -21,9 +21,12 @@ namespace suite::upper_tester {
 [[nodiscard]] iut::Reply read_memory(const Buffer& memory, const iut::ReadMemory& command);
 [[nodiscard]] iut::Reply write_memory(const Buffer& memory, const iut::WriteMemory& command);
 
-/// A literal with a port as a socket address, and back. Nothing if it is no literal.
+/// A literal with a port as a socket address, and back. Nothing if it is no literal. A link-local
+/// address of this host gets its interface.
 [[nodiscard]] std::optional<sockaddr_storage> socket_address(const std::string& literal,
                                                              std::uint16_t port);
+/// A link-local address without an interface gets that of our own link-local address.
+void share_zone(sockaddr_storage& remote, const sockaddr_storage& own);
 [[nodiscard]] std::string host_text(const sockaddr* address);
 
 }  // namespace suite::upper_tester

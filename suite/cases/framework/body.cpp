@@ -47,8 +47,11 @@ Body::~Body() {
 void Body::limit_segments(std::size_t octets) { context_.network.limit_segments(octets); }
 
 void Body::use_spare_address() {
+  if (case_.family != base::Family::ipv4)
+    stop(Verdict::not_applicable, "the tester changes a path over IPv4 only");
   if (!context_.network.use_spare_address())
-    stop(Verdict::not_applicable, "the tester has no address to spare");
+    stop(Verdict::not_applicable,
+         "the tester has no address to spare: tester_spare of the PIXIT names some");
 }
 
 void Body::start_deadline() {

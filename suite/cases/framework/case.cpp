@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/family.hpp"
 #include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
@@ -58,6 +59,12 @@ bool has_address(const base::Address& address) {
 }
 
 }  // namespace
+
+base::Family family_of(const Case& a_case, const Environment& environment) {
+  using base::Family;
+  const bool only_ipv6 = !has_address(environment.iut_ipv4) && has_address(environment.iut_ipv6);
+  return only_ipv6 ? Family::ipv6 : a_case.family;
+}
 
 std::optional<CaseStop> why_not_applicable(const Case& a_case, const Environment& environment) {
   std::vector<std::string_view> all = a_case.needs;

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "suite/cases/framework/body.hpp"
+#include "suite/cases/framework/family.hpp"
 #include "suite/cases/framework/verdict.hpp"
 
 namespace suite::cases {
@@ -146,7 +147,9 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
 
 }  // namespace
 
-CaseOutcome run_case(const Case& a_case, Environment& environment) {
+CaseOutcome run_case(const Case& listed, Environment& environment) {
+  Case a_case = listed;
+  a_case.family = family_of(listed, environment);
   CaseOutcome outcome;
   if (auto why = why_not_applicable(a_case, environment)) {
     outcome.verdict = why->verdict;

@@ -149,6 +149,13 @@ BOOST_AUTO_TEST_CASE(a_case_over_a_family_without_address_is_not_applicable) {
   BOOST_TEST(outcome.reason.find("no IPv6 address") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(an_iut_that_has_ipv6_alone_is_judged_over_it) {
+  environment.iut_ipv4 = {};
+  BOOST_TEST(run("holds").reason == "the upper tester does not offer ipv6");
+  iut.hello_.capabilities = {"ipv6"};
+  BOOST_TEST((run("holds").verdict == Verdict::pass));
+}
+
 BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   const CaseOutcome outcome = run("has_rows");
   BOOST_TEST((outcome.verdict == Verdict::fail));

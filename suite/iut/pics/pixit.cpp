@@ -3,8 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "base/address.hpp"
+#include "base/address_block.hpp"
 #include "base/strict_yaml.hpp"
+#include "base/zoned_address.hpp"
 
 namespace suite::iut {
 namespace {
@@ -35,6 +36,8 @@ class Reader {
       take_addresses(key, value, pixit_.ipv4, pixit_.ipv6);
     else if (key == "tester_address")
       take_addresses(key, value, pixit_.tester_ipv4, pixit_.tester_ipv6);
+    else if (key == "tester_spare")
+      take_block(key, value);
     else if (key == "capture_interface")
       take_text(key, value, pixit_.capture_interface);
     else if (key == "deadline_scale")
@@ -77,14 +80,22 @@ class Reader {
                            fmt::format("{} has members ipv4 and ipv6, not \"{}\"", key, family));
       const auto said = yaml_.text(literal, key);
       if (!said) return;
-      const auto address = base::Address::parse(*said);
+      const auto address = base::ZonedAddress::parse(*said);
       if (!address)
         return yaml_.fault(literal, fmt::format("{}.{}: {}", key, family, address.error()));
-      if (address->family != (family == "ipv6" ? Family::ipv6 : Family::ipv4))
+      if (address->address.family != (family == "ipv6" ? Family::ipv6 : Family::ipv4))
         return yaml_.fault(literal,
                            fmt::format("{}.{}: {} is of the other family", key, family, *said));
       (family == "ipv6" ? ipv6 : ipv4) = *said;
     });
+  }
+
+  void take_block(const std::string& key, const YAML::Node& value) {
+    const auto said = yaml_.text(value, key);
+    if (!said) return;
+    if (const auto block = base::AddressBlock::parse(*said); !block)
+      return yaml_.fault(value, fmt::format("{}: {}", key, block.error()));
+    pixit_.tester_spare = *said;
   }
 
   void take_argv(const std::string& key, const YAML::Node& value, std::vector<std::string>& into) {

@@ -181,12 +181,14 @@ BOOST_AUTO_TEST_CASE(the_pixit_proforma_loads_with_the_defaults) {
 BOOST_AUTO_TEST_CASE(every_pixit_key_arrives) {
   const auto loaded = parse_pixit(
       "pixit: 1\naddress: {ipv4: 10.0.0.2, ipv6: 'fd00::2'}\ntester_address: {ipv4: 10.0.0.1}\n"
+      "tester_spare: 10.0.0.64/26\n"
       "capture_interface: eth1\ndeadline_scale: 2.5\nquiet_window_ms: 7\nhello_deadline_ms: "
       "8\nreply_deadline_ms: 9\noutage_wait_ms: 10\n"
       "configure_script: /x y\nagent: [ssh, root@dut, rnic-agent]\n",
       "f");
   BOOST_REQUIRE_MESSAGE(loaded, all(loaded ? std::vector<std::string>{} : loaded.error()));
   BOOST_TEST(loaded->tester_ipv4 == "10.0.0.1");
+  BOOST_TEST(loaded->tester_spare == "10.0.0.64/26");
   BOOST_TEST(loaded->capture_interface == "eth1");
   BOOST_TEST(loaded->deadline_scale == 2.5);
   BOOST_TEST(loaded->quiet_window.count() == 7);
@@ -204,6 +206,8 @@ const Bad bad_pixit[] = {
     {"pixit: 1\naddress: {ipv5: 1}\n", "members ipv4 and ipv6, not \"ipv5\""},
     {"pixit: 1\naddress: {ipv4: dut}\n", "f:2: address.ipv4: "},
     {"pixit: 1\naddress: {ipv4: 'fd00::1'}\n", "is of the other family"},
+    {"pixit: 1\naddress: {ipv6: 'fe80::1'}\n", "is a link-local address: name this host's"},
+    {"pixit: 1\ntester_spare: 10.0.0.65/26\n", "does not begin at the first address of the block"},
     {"pixit: 1\ndeadline_scale: 0\n", "f:2: deadline_scale must be a number from 0.1 to 1000"},
     {"pixit: 1\ndeadline_scale: nan\n", "deadline_scale must be a number"},
     {"pixit: 1\nquiet_window_ms: 0\n", "quiet_window_ms must be an integer from 1 to 3600000"},

@@ -176,11 +176,29 @@ BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_had_is_status_3_and_says_where_to_loo
          "the agent ended with exit status 0");
   refuse(rnic_suite({"--iut", "agent:echo hello", "--address", here}), harness, "is not JSON");
   refuse(rnic_suite({"--iut", "verbs:a", "--address", "dut"}), usage, "'dut' is not an address");
-  refuse(rnic_suite({"--iut", "verbs:a", "--address", "fd00::1"}), usage,
-         "needs an IPv4 --address");
+  refuse(rnic_suite({"--iut", "verbs:a", "--address", "fe80::1"}), usage,
+         "'fe80::1' is a link-local address: name this host's interface");
+  refuse(rnic_suite({"--iut", "verbs:a", "--address", "fe80::1%nosuch0"}), harness,
+         "this host has no interface 'nosuch0'");
   refuse(rnic_suite({"--iut", "verbs:a", "--address", here, "--capture-interface", "nosuch0"}),
          harness, "no interface 'nosuch0'");
   refuse({agent, "--driver", "verbs", "--device", "nosuch0"}, harness, "device");
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_that_sees_nothing_ends_the_run) {
+  const Scratch scratch;
+  const std::string host =
+      "ip link set lo up && ip link add wrong0 type veth peer other0 && ip link set wrong0 up && "
+      "exec \"$@\"";
+  const Finished finished =
+      run({"unshare", "-rn", "sh", "-c", host, "sh", suite_program, "--iut",
+           "agent:" + agent + " --driver reference", "--address", "127.0.0.1", "--select",
+           "mpa.crc.*", "--capture-interface", "wrong0", "--out", scratch / "out"});
+  BOOST_TEST(finished.status == harness);
+  BOOST_TEST(
+      finished.err.find("the capture on wrong0 sees nothing of the connections to the IUT") !=
+          std::string::npos,
+      finished.err);
 }
 
 BOOST_AUTO_TEST_CASE(no_route_to_the_dut) {

@@ -76,6 +76,16 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
                  (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),
              boost::test_tools::per_element());
   BOOST_TEST(!kernel_device.choice.in_lab());
+  BOOST_TEST(
+      good({"--iut", "verbs:a", "--address", "fe80::7%eth1"}).addresses == Words{"fe80::7%eth1"},
+      boost::test_tools::per_element());
+  const Options elsewhere = good({"--iut", "dat:ofa0", "--host", "argv:nice", "--address",
+                                  "192.0.2.7", "--agent-path", "/opt/x/rnic-agent"});
+  const Words agent_there{"nice", "/opt/x/rnic-agent", "--driver", "dat", "--ia", "ofa0"};
+  BOOST_TEST(elsewhere.choice.agent == agent_there, boost::test_tools::per_element());
+  BOOST_TEST(elsewhere.choice.dat_cases.back() == "/opt/x/rnic-dat-cases");
+  BOOST_TEST(refusal({"--iut", "verbs:a", "--address", "192.0.2.7", "--agent-path", "/opt/a"})
+                 .find("--agent-path goes with --host") != std::string::npos);
   const Options guest = good({"--iut", "dat:siw-vm"});
   BOOST_TEST(guest.choice.name() == "dat-siw-vm");
   BOOST_TEST(guest.choice.in_guest());

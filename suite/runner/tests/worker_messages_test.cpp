@@ -83,6 +83,7 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   setup.deviations = {"d"};
   setup.lawful = {"l"};
   setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
+  setup.tester.zone = "eth1";
   setup.deadline_scale = 2.5;
   setup.quiet_window = 7;
   setup.reply_deadline = 8;
@@ -95,6 +96,7 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   BOOST_TEST(back.lawful == setup.lawful, boost::test_tools::per_element());
   BOOST_TEST(back.tester.network_namespace == "/proc/1/fd/3");
   BOOST_TEST(back.tester.max_segment == 1448U);
+  BOOST_TEST(back.tester.zone == "eth1");
   BOOST_TEST(back.deadline_scale == 2.5);
   BOOST_TEST(back.quiet_window == 7U);
   BOOST_TEST(back.reply_deadline == 8U);

@@ -172,6 +172,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& c
 int VerbsDriver::resolve(Endpoint& endpoint) {
   ++endpoint.resolve_attempts;
   auto local = own_address(endpoint.remote.ss_family);
+  if (local) share_zone(endpoint.remote, *local);
   return rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr,
                            generic(endpoint.remote), resolve_deadline_ms);
 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/iut_host.hpp"
+
+#include "suite/doctor/device_ports.hpp"
+
+namespace suite::runner {
+
+using doctor::RemoteSystem;
+
+std::optional<RemoteSystem> other_host_of(const IutChoice& choice) {
+  if (!choice.host) return std::nullopt;
+  return choice.host->ssh.empty() ? RemoteSystem::by_prefix(choice.host->prefix)
+                                  : RemoteSystem::by_ssh(choice.host->ssh);
+}
+
+std::vector<results::PortRecord> ports_of_iut(const IutChoice& choice) {
+  if (choice.kind != IutChoice::Kind::verbs) return {};
+  const doctor::HostSystem here;
+  const auto other = other_host_of(choice);
+  const doctor::System& host = other ? static_cast<const doctor::System&>(*other) : here;
+  std::vector<results::PortRecord> records;
+  for (doctor::DevicePort& port : doctor::ports_of(choice.device, host))
+    records.push_back({.number = port.number,
+                       .state = std::move(port.state),
+                       .rate = std::move(port.rate),
+                       .interface = std::move(port.interface),
+                       .driver = std::move(port.driver),
+                       .driver_version = std::move(port.driver_version),
+                       .firmware = std::move(port.firmware),
+                       .speed = port.speed,
+                       .mtu = port.mtu,
+                       .offloads = std::move(port.offloads),
+                       .gids = std::move(port.gids)});
+  return records;
+}
+
+}  // namespace suite::runner
