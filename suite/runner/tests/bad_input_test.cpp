@@ -189,6 +189,7 @@ BOOST_AUTO_TEST_CASE(a_capture_that_sees_nothing_ends_the_run) {
   const Scratch scratch;
   const std::string host =
       "ip link set lo up && ip link add wrong0 type veth peer other0 && ip link set wrong0 up && "
+      "ip link set other0 up && "
       "exec \"$@\"";
   const Finished finished =
       run({"unshare", "-rn", "sh", "-c", host, "sh", suite_program, "--iut",

@@ -96,7 +96,8 @@ def judge(lint, capture, connections):
     assert seen == connections, f"the capture has {seen} connections, not {connections}:\n{result.stdout[:2000]}"
 
 
-def perftest(program, *options, connections=1):
+def perftest(program, *options, connections=2):
+    """With -R these programs have one connection more than queue pairs: over it they tell each other their parameters."""
     words = " ".join([program, "-R", "-n", "50", *options])
     return Pair(words, words + " 127.0.0.1", says=("BW average" if "_bw" in program else "t_avg",), connections=connections)
 
