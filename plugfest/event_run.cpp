@@ -203,7 +203,10 @@ void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
   playing_.erase(cell.id);
   if (auto added = journal_.add(record); !added) return fail(added.error());
   watch_.ended(cell, record.outcome, loop_.now());
-  if (watch_.again(cell, record.outcome, tries_[cell.id]++) || options_.repeat(cell)) {
+  // What an entry of the event lists is settled, whatever it comes from.
+  const bool listed = options_.news(record) == jobs::Progress::News::known;
+  const bool lost = watch_.again(cell, record.outcome, tries_[cell.id]++) && !listed;
+  if (lost || options_.repeat(cell)) {
     jobs::Job again = attempt.job;
     ++again.attempt;
     schedule_.repeat_last(again);

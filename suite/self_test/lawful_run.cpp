@@ -145,7 +145,7 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
     // A hello does not say which RTR kinds there are.
     if (rnic::lawful::offer_of(set).startup.rtr != rnic::lawful::offer_of({}).startup.rtr ||
         std::ranges::find(lacking, iut::capability::configure_rtr) != lacking.end())
-      lacking.emplace_back("RTR");
+      lacking.emplace_back(iut::capability::configure_rtr);
     LawfulResult result{.set = set, .wrong = {}};
     for (const Case& one : parts.table) {
       const auto before = baseline.find(one.id);

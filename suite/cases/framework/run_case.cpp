@@ -24,6 +24,14 @@ std::vector<std::string> supported_kinds(CaseConsumer& iut, std::vector<std::str
   return kinds;
 }
 
+/// The IUT has refused the command. Of several things that it asks for, RTR kinds are those that an
+/// IUT may have in part.
+CaseStop not_configured(const iut::Configure& command, std::string reason) {
+  if (!command.rtr) return {Verdict::not_applicable, std::move(reason)};
+  return lacking({results::Lack::Kind::not_offered, iut::capability::configure_rtr},
+                 std::move(reason));
+}
+
 bool is_configurable(const Consumer& iut) {
   return iut.can(iut::capability::configure_revision_1) ||
          iut.can(iut::capability::configure_crc) || iut.can(iut::capability::configure_markers) ||
@@ -55,8 +63,8 @@ void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) 
     reply = iut.configure(command, "configure what the IUT has of it");
   }
   if (reply.outcome != iut::Outcome::ok)
-    throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
-                                                        wanted.text(), reply.error)};
+    throw not_configured(
+        command, fmt::format("the IUT cannot be configured ({}): {}", wanted.text(), reply.error));
   environment.current_configuration = wanted;
 }
 

@@ -20,7 +20,7 @@ constexpr RtrKind rtr_kinds[] = {{"send", &Words::rtr_send, Opcode::send},
 /// The Reply that states only this kind; the row is not applicable if the IUT did not offer it.
 StartupFrame taking_only(const Body& on, const ReceivedFrame& request, const RtrKind& kind) {
   if (!(*words_of(request).*kind.flag))
-    on.stop(Verdict::not_applicable, "the IUT does not offer this RTR kind");
+    throw lacking_rtr_kind("the IUT does not offer this RTR kind");
   return accepting_with(on, request, [&](Words& words) {
     words.rtr_send = words.rtr_write = words.rtr_read = false;
     words.*kind.flag = true;

@@ -41,8 +41,7 @@ void go_on_after(Body& on, const Words& reply) {
 void need_kind(Body& on, const RtrKind& kind, const std::optional<Words>& reply) {
   if (reply && *reply.*kind.flag) return;
   if (reply) go_on_after(on, *reply);
-  on.stop(Verdict::not_applicable,
-          fmt::format("the IUT does not accept a {} as RTR indication", kind.name));
+  throw lacking_rtr_kind(fmt::format("the IUT does not accept a {} as RTR indication", kind.name));
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ CONFORMANCE_CASE(fpdu_immediately_after_the_reply_is_not_lost,
                  rules("mpa.startup.ddp-bound-before-full-operation"), as_initiator) {
   const ReceivedFrame request = request_of(*this);
   if (const auto words = words_of(request); words && words->peer_to_peer)
-    stop(Verdict::not_applicable, "the IUT's RTR indication has to come first");
+    throw lacking_rtr_kind("the IUT's RTR indication has to come first");
   const StartupFrame reply = accepting(*this, request);
   Region target = iut.register_memory(16, access::remote_write);
   const Fpdu fpdu = rdma_write(target.stag, target.base, payload(16)).segments(1024, 1).front();
@@ -237,7 +237,7 @@ CONFORMANCE_CASE(consumer_may_close_because_of_the_private_data_of_the_reply,
                  as_initiator, over_both_families) {
   const ReceivedFrame request = request_of(*this);
   if (const auto words = words_of(request); words && words->peer_to_peer)
-    stop(Verdict::not_applicable, "the IUT's RTR indication comes first");
+    throw lacking_rtr_kind("the IUT's RTR indication comes first");
   peer.raw().send(accepting(*this, request).with_private_data(payload(8)));
   expect(iut, established());
   iut.disconnect();

@@ -51,6 +51,11 @@ constexpr Words client_server{.ird = 4, .ord = 4};
                                           const std::function<void(Words&)>& change);
 inline const Configuration peer_to_peer_model{.peer_to_peer = true};
 [[nodiscard]] Expected any_rtr_indication();
+/// The end of a body that needs an IUT with other kinds of RTR indication.
+[[nodiscard]] inline CaseStop lacking_rtr_kind(std::string reason) {
+  return lacking({results::Lack::Kind::not_offered, iut::capability::configure_rtr},
+                 std::move(reason));
+}
 /// A Read as RTR indication takes one of the peer's inbound Reads until it is answered.
 void answer_rtr(Body& on, const Message& rtr);
 /// After its Terminate the IUT ends the connection; it may wait for our FIN.
