@@ -53,6 +53,13 @@ bool wants_another_try(const Event& event, const Journal& journal, const Cell& c
          journal.attempts(cell.id) < tries_for(event, journal.latest(cell.id));
 }
 
+/// Lost to a host that was down. What an entry of the event lists is settled, whatever it comes from.
+bool was_lost(const Event& event, const Journal& journal, const Cell& cell) {
+  if (!journal.has(cell.id)) return false;
+  const CellRecord& latest = journal.latest(cell.id);
+  return latest.outcome.absent && judge(event, latest).result != suite::results::GateResult::known;
+}
+
 /// A cell id as a file name; participants and scenarios have no such signs in their names.
 std::string pcap_name(const Cell& cell, int attempt) {
   return fmt::format("pcap/{}--{}--{}.{}.{}.pcap", cell.initiator_name, cell.responder_name,
@@ -203,8 +210,8 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
     return event.deadline + grace + extra_time(event, cell.scenario);
   };
   run.rerun = [&](const Cell& cell) {
-    const bool was_down = journal.has(cell.id) && journal.latest(cell.id).outcome.absent;
-    return was_down || fits_any(options.rerun, cell) || wants_another_try(event, journal, cell);
+    return was_lost(event, journal, cell) || fits_any(options.rerun, cell) ||
+           wants_another_try(event, journal, cell);
   };
   // What was to be rerun has been rerun.
   run.repeat = [&](const Cell& cell) {
