@@ -96,9 +96,9 @@ def judge(lint, capture, connections):
     assert seen == connections, f"the capture has {seen} connections, not {connections}:\n{result.stdout[:2000]}"
 
 
-def perftest(program, *options, connections=2):
+def perftest(program, *options, connections=2, iterations=50):
     """With -R these programs have one connection more than queue pairs: over it they tell each other their parameters."""
-    words = " ".join([program, "-R", "-n", "50", *options])
+    words = " ".join([program, "-R", "-n", str(iterations), *options])
     return Pair(words, words + " 127.0.0.1", says=("BW average" if "_bw" in program else "t_avg",), connections=connections)
 
 
@@ -112,7 +112,7 @@ PAIRS = {
     "rstream": Pair("rstream -S 4096 -C 20 -T v", "rstream -s 127.0.0.1 -S 4096 -C 20 -T v"),
     "ib_write_bw": perftest("ib_write_bw"),
     "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", connections=4),
-    "ib_send_bw, events": perftest("ib_send_bw", "-e"),
+    "ib_send_bw, events": perftest("ib_send_bw", "-e", iterations=500),  # it moderates completions by 100
     "ib_send_lat": perftest("ib_send_lat"),
     "ib_read_bw": perftest("ib_read_bw"),
     "ib_atomic_bw": perftest("ib_atomic_bw"),
