@@ -51,7 +51,7 @@ ALLOWED = {
     "suite/lower_tester": ["suite/results", "reference_rnic/wire", "reference_rnic/stream", "reference_rnic/deviants", "reference_rnic/llp",
                            "dissectors/analyzer", "rules"],
     "suite/lab": [],
-    "suite/doctor": ["suite/lab"],
+    "suite/doctor": ["suite/lab", "suite/results"],
     "suite/results": [],
     "suite/expectations": ["suite/results"],
     "suite/model": ["suite/iut", "reference_rnic/wire", "rules"],

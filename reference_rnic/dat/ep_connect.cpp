@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/dat/calls.hpp"
 #include "reference_rnic/dat/cr.hpp"
 #include "reference_rnic/dat/csp.hpp"
@@ -88,7 +89,7 @@ DAT_RETURN Ep::connect(const Request& request) {
 }
 
 auto Ep::start(const Request& request) -> std::expected<access::ConnectionId, access::Failure> {
-  access::StartupOptions options = startup_options();
+  access::StartupOptions options = access::consumer_startup();
   options.startup_timeout = startup_timeout(request.timeout);
   const access::ConnectParameters said = parameters(request.private_data);
   loan.reset();

@@ -4,8 +4,8 @@
 
 #include <array>
 #include <cerrno>
-#include <random>
 
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/dat/ep.hpp"
 #include "reference_rnic/dat/srq.hpp"
 
@@ -19,27 +19,13 @@ llp::TcpHost host_of(const base::Address& address) {
   return host;
 }
 
-verbs::Host loop_of(base::EpollLoop& loop) {
-  return {.now = [&loop] { return loop.now(); },
-          .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
-}
-
-/// A seed that peers cannot know, so that they cannot guess STags (RFC 5042 section 8.1.1).
 verbs::SoftRnicOptions options() {
-  std::random_device random;
-  return {.stag_seed = (std::uint64_t{random()} << 32) | random(),
+  return {.stag_seed = access::secret_seed(),
           .max_ird = limits::read_depth,
           .max_ord = limits::read_depth};
 }
 
 }  // namespace
-
-access::StartupOptions startup_options() {
-  access::StartupOptions options;
-  options.peer_to_peer = true;  // both sides may send once their connection is reported
-  options.close_timeout = std::chrono::seconds(3);
-  return options;
-}
 
 ServicePoint::~ServicePoint() { ia->stop_listening(*this); }
 
@@ -49,7 +35,7 @@ Ia::Ia(Engine& engine, const Registration& registration)
       registration_(registration),
       address_(registration.address),
       network_(engine.loop(), host_of(registration.address)),
-      rnic_(loop_of(engine.loop()), options()),
+      rnic_(access::host_in(engine.loop()), options()),
       manager_(engine.loop(), network_, rnic_,
                [this](const access::ConnectionEvent& event) { happened(event); }) {
   rnic_.set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
@@ -137,7 +123,8 @@ void Ia::happened(const access::ConnectionEvent& event) {
 
 std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual) {
   const auto port = static_cast<std::uint16_t>(conn_qual);
-  const auto listening = manager_.listen(registration_.address.with_port(port), startup_options());
+  const auto listening =
+      manager_.listen(registration_.address.with_port(port), access::consumer_startup());
   if (!listening) return std::unexpected(listening.error().code);
   point.listener = listening->listener;
   point.conn_qual = listening->local.port;
@@ -151,7 +138,7 @@ std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual
 }
 
 void Ia::handed_over(ServicePoint& point, std::unique_ptr<llp::Connection> connection) {
-  if (const auto serving = manager_.serve(std::move(connection), startup_options()))
+  if (const auto serving = manager_.serve(std::move(connection), access::consumer_startup()))
     listeners_[static_cast<std::uint64_t>(*serving)] = &point;
 }
 

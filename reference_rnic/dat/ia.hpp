@@ -54,9 +54,6 @@ struct ServicePoint : Object {
   std::unique_ptr<HandoffListener> handoff;  ///< for requests that other processes pass on
 };
 
-/// How every connection of an IA starts: RFC 6581 with all its means.
-[[nodiscard]] access::StartupOptions startup_options();
-
 class Ia final : public Object {
  public:
   static constexpr Kind its_kind = Kind::ia;

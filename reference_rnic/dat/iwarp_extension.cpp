@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdarg>
 
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/dat/calls.hpp"
 #include "reference_rnic/dat/cr.hpp"
 #include "reference_rnic/dat/private_data.hpp"
@@ -81,7 +82,7 @@ DAT_RETURN ssp_create(Ia& ia, const SspCreateCall& asked) {
   const auto loan = std::make_shared<Loan>(Loan{.socket = asked.socket, .down = nullptr});
   Ssp& ssp = ia.add(std::make_unique<Ssp>(&ia, evd, *ep, loan));
   loan->down = [&ssp] { ssp.socket_down(); };
-  access::StartupOptions options = startup_options();
+  access::StartupOptions options = access::consumer_startup();
   options.startup_timeout = std::chrono::hours(24);
   if (!ia.serve(ssp, borrow(ia.loop(), loan), options)) {
     engine().handles().destroy(ssp);

@@ -9,6 +9,7 @@
 #include <map>
 #include <utility>
 
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 
 namespace rnic::rdma_core {
@@ -184,7 +185,7 @@ int CmId::listen(Engine& shared) {
     if (const int error = bind(base::Address{}); error != 0) return error;
   if (state_ != State::bound) return EINVAL;
   const auto open = [&](const base::Address& address) -> int {
-    const auto listening = shared.manager().listen(address, Engine::startup_options());
+    const auto listening = shared.manager().listen(address, access::consumer_startup());
     if (!listening) return listening.error().code;
     listeners_.push_back(listening->listener);
     shared.id_by_listener[static_cast<std::uint64_t>(listening->listener)] = this;
@@ -208,7 +209,7 @@ int CmId::connect(Engine& shared, const rdma_ucm_conn_param& parameters) {
   Qp* qp = pair_of(shared, parameters);
   if (qp == nullptr) return EINVAL;
   const auto started =
-      shared.manager().connect(qp->pair, remote_, Engine::startup_options(), wanted(parameters));
+      shared.manager().connect(qp->pair, remote_, access::consumer_startup(), wanted(parameters));
   if (!started) return started.error().code;
   connection_ = *started;
   pair_ = qp->pair;

@@ -4,8 +4,7 @@
 
 #include <pthread.h>
 
-#include <random>
-
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/rdma_core/async_events.hpp"
 #include "reference_rnic/rdma_core/cm_id.hpp"
 #include "reference_rnic/rdma_core/settings.hpp"
@@ -13,17 +12,6 @@
 namespace rnic::rdma_core {
 
 namespace {
-
-verbs::Host loop_of(base::EpollLoop& loop) {
-  return {.now = [&loop] { return loop.now(); },
-          .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
-}
-
-/// A seed that peers cannot know, so that they cannot guess STags (RFC 5042 section 8.1.1).
-verbs::SoftRnicOptions options() {
-  std::random_device random;
-  return {.stag_seed = (std::uint64_t{random()} << 32) | random()};
-}
 
 /// That of jumbo frames. On loopback the EMSS would be 64 KiB, and until the peer's window has opened
 /// half of the window, so MULPDU would change during the first messages (RFC 5044 section 4.5).
@@ -42,19 +30,14 @@ Engine::Engine() {
   llp::TcpHost host;
   host.max_segment = max_segment;
   network_ = std::make_unique<llp::TcpNetwork>(loop(), host);
-  rnic_ = std::make_unique<verbs::SoftRnic>(loop_of(loop()), options(), rnic_decisions());
+  rnic_ = std::make_unique<verbs::SoftRnic>(
+      access::host_in(loop()), verbs::SoftRnicOptions{.stag_seed = access::secret_seed()},
+      rnic_decisions());
   manager_ = std::make_unique<access::ConnectionManager>(
       loop(), *network_, *rnic_, [this](const access::ConnectionEvent& event) { happened(event); },
       connection_decisions());
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
   enter();
-}
-
-access::StartupOptions Engine::startup_options() {
-  access::StartupOptions options;
-  options.peer_to_peer = true;  // both sides may send once their connection is reported
-  options.close_timeout = std::chrono::seconds(3);
-  return options;
 }
 
 void Engine::happened(const verbs::AsyncEvent& event) {

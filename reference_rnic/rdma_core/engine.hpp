@@ -27,8 +27,6 @@ class Engine : public access::ProgressThread {
   Engine();
   [[nodiscard]] verbs::SoftRnic& rnic() { return *rnic_; }
   [[nodiscard]] access::ConnectionManager& manager() { return *manager_; }
-  /// How its connections start: RFC 6581 with all its means.
-  [[nodiscard]] static access::StartupOptions startup_options();
 
   /// The objects of the handles of the layers below, and of the numbers that programs use.
   std::unordered_map<std::uint64_t, Cq*> cq_by_handle;

@@ -15,6 +15,7 @@ namespace suite::doctor {
 namespace {
 
 namespace fs = std::filesystem;
+using results::PortRecord;
 
 constexpr std::uint64_t wanted_lockable = 64 << 20;
 
@@ -30,18 +31,18 @@ Finding examine_type(const std::string& device, const System& host) {
 constexpr const char* remedy_for_link =
     "connect the cable and bring its interface up: ip link set DEV up";
 
-std::string words_for(const DevicePort& port) {
+std::string words_for(const PortRecord& port) {
   return fmt::format("port {}{} is '{}'", port.number,
                      port.interface.empty() ? "" : " (" + port.interface + ")", port.state);
 }
 
 // Whether any port works; whether it is the one with the address is examined with the address.
-Finding examine_ports(const std::string& device, const std::vector<DevicePort>& ports) {
+Finding examine_ports(const std::string& device, const std::vector<PortRecord>& ports) {
   std::vector<std::string> words;
-  for (const DevicePort& port : ports) words.push_back(words_for(port));
+  for (const PortRecord& port : ports) words.push_back(words_for(port));
   if (words.empty()) words.emplace_back("no port is to be seen");
   const std::string all = fmt::format("{}: {}", device, fmt::join(words, ", "));
-  if (std::ranges::any_of(ports, &DevicePort::active)) return ok("link", all);
+  if (std::ranges::any_of(ports, is_active)) return ok("link", all);
   return fail("link", all, remedy_for_link);
 }
 
@@ -69,12 +70,12 @@ Finding examine_memory(const System& host) {
 
 // Where an address of the host is, if it is one.
 Finding examine_place(const std::string& address, const IpLink& link,
-                      const std::vector<DevicePort>& ports, const std::string& device,
+                      const std::vector<PortRecord>& ports, const std::string& device,
                       const std::string& links) {
   const auto port = std::ranges::find_if(
-      ports, [&](const DevicePort& one) { return is_over(link, one.interface, links); });
+      ports, [&](const PortRecord& one) { return is_over(link, one.interface, links); });
   std::vector<std::string> wanted;
-  for (const DevicePort& one : ports)
+  for (const PortRecord& one : ports)
     if (!one.interface.empty()) wanted.push_back(one.interface);
   if (!wanted.empty() && port == ports.end())
     return fail("address",
@@ -87,7 +88,7 @@ Finding examine_place(const std::string& address, const IpLink& link,
     return fail("address", fmt::format("{} of {} is down", link.name, address),
                 fmt::format("ip link set {} up", link.name));
   // If none is active, that has been said of the device.
-  if (port != ports.end() && !port->active() && std::ranges::any_of(ports, &DevicePort::active))
+  if (port != ports.end() && !is_active(*port) && std::ranges::any_of(ports, is_active))
     return fail("link", fmt::format("{} is on {}: {}", address, link.name, words_for(*port)),
                 remedy_for_link);
   const std::string over = link.lower.empty() ? "" : " over " + link.lower;
@@ -112,8 +113,8 @@ std::vector<Finding> examine_device(const std::string& device, const System& hos
 std::vector<Finding> examine_addresses(const std::vector<std::string>& addresses,
                                        const std::string& device, const System& host) {
   const std::string links = host.ask({"ip", "-d", "-j", "addr", "show"}).value_or("");
-  const std::vector<DevicePort> ports =
-      device.empty() ? std::vector<DevicePort>() : ports_of(device, host);
+  const std::vector<PortRecord> ports =
+      device.empty() ? std::vector<PortRecord>() : ports_of(device, host);
   std::vector<Finding> findings;
   for (const std::string& address : addresses) {
     const auto link = link_with(links, without_zone(address));

@@ -10,6 +10,8 @@
 
 namespace suite::doctor {
 
+using results::PortRecord;
+
 namespace {
 
 // Prints `name value` lines; the first one of each port is `port`. Another host gets it through a
@@ -52,7 +54,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 6> features{
      {"generic-receive-offload:", "gro"},
      {"large-receive-offload:", "lro"}}};
 
-void take(DevicePort& port, std::string_view name, const std::string& value) {
+void take(PortRecord& port, std::string_view name, const std::string& value) {
   if (name == "state") port.state = value;
   if (name == "rate") port.rate = value;
   if (name == "gid" && value.find_first_not_of("0:") != value.npos) port.gids.push_back(value);
@@ -68,8 +70,10 @@ void take(DevicePort& port, std::string_view name, const std::string& value) {
 
 }  // namespace
 
-std::vector<DevicePort> ports_of(const std::string& device, const System& host) {
-  std::vector<DevicePort> ports;
+bool is_active(const PortRecord& port) { return port.state.find("ACTIVE") != std::string::npos; }
+
+std::vector<PortRecord> ports_of(const std::string& device, const System& host) {
+  std::vector<PortRecord> ports;
   std::istringstream lines(host.ask({"sh", "-c", question, "sh", device}).value_or(""));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t space = line.find(' ');
@@ -81,7 +85,7 @@ std::vector<DevicePort> ports_of(const std::string& device, const System& host) 
       take(ports.back(), name, value);
     }
   }
-  std::ranges::sort(ports, {}, &DevicePort::number);
+  std::ranges::sort(ports, {}, &PortRecord::number);
   return ports;
 }
 

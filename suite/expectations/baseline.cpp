@@ -5,17 +5,16 @@
 
 #include <fmt/format.h>
 
+#include "suite/expectations/answers.hpp"
+
 namespace suite::expectations {
 
 namespace {
 
 using results::CaseRecord;
-using results::Verdict;
 
-bool is_bad(const CaseRecord& record) {
-  return record.gate.result != results::GateResult::superseded &&
-         record.outcome.verdict != Verdict::pass &&
-         record.outcome.verdict != Verdict::not_applicable;
+bool counts_as_bad(const CaseRecord& record) {
+  return record.gate.result != results::GateResult::superseded && is_bad(record.outcome.verdict);
 }
 
 Entry entry_of(const CaseRecord& record) {
@@ -39,7 +38,7 @@ KnownIssues issues_of(const results::Document& run, const std::string& place,
                       const std::function<std::string(const std::string&)>& current_id) {
   KnownIssues known;
   for (const CaseRecord& record : run.cases) {
-    if (!is_bad(record)) continue;
+    if (!counts_as_bad(record)) continue;
     known.entries.push_back(entry_of(record));
     known.entries.back().place = place;
     known.entries.back().case_id = current_id(record.id);

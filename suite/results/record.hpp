@@ -48,6 +48,8 @@ struct Pcap {
   std::uint64_t frames = 0, octets = 0;
   PcapSource source = PcapSource::capture;
   std::string note;
+  /// The capture was not late, and had no frame of the case. Not part of the document.
+  bool unseen = false;
 };
 
 /// What decided the verdict of an attempt. Known to the run that judges it, and not part of the
@@ -92,7 +94,9 @@ struct FindingRecord {
   std::string rerun;  ///< of the first case
 };
 
-/// A port of an RDMA device, and its network interface. Empty or 0: the IUT's host does not say.
+/// A port of an RDMA device, numbered from 1, and its network interface. Empty or 0: the IUT's host
+/// does not say. `state` and `rate` are as sysfs has them (`4: ACTIVE`, `100 Gb/sec (4X EDR)`);
+/// `offloads` are those that are on, as `ethtool -K` names them.
 struct PortRecord {
   std::uint64_t number = 0;
   std::string state, rate, interface, driver, driver_version, firmware;

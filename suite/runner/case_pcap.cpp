@@ -97,7 +97,8 @@ CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt,
     if (capture_->given_up() > 0)
       pieces.note = "the run's capture dropped frames for lack of memory";
     if (!pieces.frames.empty()) return pieces;
-    if (all_seen) pieces.note = capture_saw_none;
+    pieces.unseen = all_seen;
+    if (all_seen) pieces.note = "the capture saw none of the case's connections";
   }
   pieces.link = dissectors::capture::LinkType::ethernet;
   pieces.frames = synthesize(connections, start);
@@ -124,7 +125,8 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
                               .frames = pieces.frames.size(),
                               .octets = file.size(),
                               .source = pieces.source,
-                              .note = pieces.note};
+                              .note = pieces.note,
+                              .unseen = pieces.unseen};
   const FrameFinder finder(connections,
                            dissectors::capture::StreamIndex(pieces.link, pieces.frames));
   finish_evidence(record, &finder);

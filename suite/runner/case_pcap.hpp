@@ -16,10 +16,6 @@
 
 namespace suite::runner {
 
-/// The note of a pcap that the tester wrote because the capture, which lagged behind nothing, had no
-/// frame of the case.
-inline constexpr const char* capture_saw_none = "the capture saw none of the case's connections";
-
 class CasePcaps {
  public:
   /// `capture` may be null: every pcap is then the tester's own record, and is not judged, since
@@ -51,6 +47,7 @@ class CasePcaps {
     dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
     results::PcapSource source = results::PcapSource::capture;
     std::string note;
+    bool unseen = false;     ///< as in results::Pcap
     std::uint64_t lost = 0;  ///< frames that the capture dropped while the attempt ran
   };
   [[nodiscard]] Pieces collect(const jobs::Attempt& attempt,

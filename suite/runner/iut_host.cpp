@@ -18,20 +18,7 @@ std::vector<results::PortRecord> ports_of_iut(const IutChoice& choice) {
   const doctor::HostSystem here;
   const auto other = other_host_of(choice);
   const doctor::System& host = other ? static_cast<const doctor::System&>(*other) : here;
-  std::vector<results::PortRecord> records;
-  for (doctor::DevicePort& port : doctor::ports_of(choice.device, host))
-    records.push_back({.number = port.number,
-                       .state = std::move(port.state),
-                       .rate = std::move(port.rate),
-                       .interface = std::move(port.interface),
-                       .driver = std::move(port.driver),
-                       .driver_version = std::move(port.driver_version),
-                       .firmware = std::move(port.firmware),
-                       .speed = port.speed,
-                       .mtu = port.mtu,
-                       .offloads = std::move(port.offloads),
-                       .gids = std::move(port.gids)});
-  return records;
+  return doctor::ports_of(choice.device, host);
 }
 
 }  // namespace suite::runner

@@ -44,7 +44,11 @@ Checked<Part> read_part(const std::string& folder) {
   const auto shard = Shard::parse(options.value("shard", ""));
   if (!shard || *shard == Shard())
     return refuse(ExitCode::usage, fmt::format("{} is not a shard: run each with --shard", folder));
-  return Part{folder, std::move(*document), *shard};
+  std::error_code error;
+  const fs::path path = folder;
+  // Of a file, its folder has the pcaps.
+  return Part{fs::is_directory(path, error) ? path : path.parent_path(), std::move(*document),
+              *shard};
 }
 
 // Which cases the whole run has, and how to reach an IUT: shards may have DUTs of their own.

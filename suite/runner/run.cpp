@@ -16,7 +16,6 @@
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/case_pcap.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/iut_host.hpp"
@@ -375,8 +374,7 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.outcome.reason + advice(options_));
-  const bool unseen = record.pcap && record.pcap->note == capture_saw_none;
-  if (unseen && sentinel && record.id.ends_with(".first"))
+  if (record.pcap && record.pcap->unseen && sentinel && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               fmt::format("the capture on {} sees nothing of the connections to the IUT: name the "
                           "interface that they use with --capture-interface, or give --no-capture",

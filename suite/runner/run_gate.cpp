@@ -67,32 +67,28 @@ RunGate::RunGate(expectations::KnownIssues known, const Allowances& allowances,
         expectations::issues_of(*allowances.baseline, allowances.baseline_place, current_id), iut);
 }
 
-results::Gate RunGate::judge(const results::CaseRecord& record, std::uint32_t attempt) const {
-  const results::Gate gate = known_.judge(record, attempt);
+// What is new by the list of known issues may still be allowed by the baseline or the edition.
+template <typename Judged, typename... Attempt>
+results::Gate RunGate::judge_all(const Judged& judged, Attempt... attempt) const {
+  const results::Gate gate = known_.judge(judged, attempt...);
   if (gate.result != GateResult::new_failure) return gate;
   if (baseline_) {
-    const results::Gate before = baseline_->judge(record, attempt);
+    const results::Gate before = baseline_->judge(judged, attempt...);
     if (before.result == GateResult::known) return before;
   }
   if (edition_) {
-    if (const auto why = edition_->why_later(record))
+    if (const auto why = edition_->why_later(judged))
       return {GateResult::known, "edition " + edition_->name, *why};
   }
   return gate;
 }
 
+results::Gate RunGate::judge(const results::CaseRecord& record, std::uint32_t attempt) const {
+  return judge_all(record, attempt);
+}
+
 results::Gate RunGate::judge(const results::FindingRecord& finding) const {
-  const results::Gate gate = known_.judge(finding);
-  if (gate.result != GateResult::new_failure) return gate;
-  if (baseline_) {
-    const results::Gate before = baseline_->judge(finding);
-    if (before.result == GateResult::known) return before;
-  }
-  if (edition_) {
-    if (const auto why = edition_->why_later(finding))
-      return {GateResult::known, "edition " + edition_->name, *why};
-  }
-  return gate;
+  return judge_all(finding);
 }
 
 void RunGate::judge_findings(results::Document& document) const {

@@ -41,6 +41,8 @@ class RunGate {
 
  private:
   [[nodiscard]] results::Gate judge(const results::FindingRecord& finding) const;
+  template <typename Judged, typename... Attempt>
+  [[nodiscard]] results::Gate judge_all(const Judged& judged, Attempt... attempt) const;
   expectations::Gate known_;
   std::optional<expectations::Gate> baseline_;
   std::optional<expectations::Edition> edition_;

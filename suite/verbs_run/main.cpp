@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-run: starts a program with the verbs library of the reference RNIC in front of libibverbs.
 #include <poll.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,7 +11,9 @@
 #include <exception>
 #include <filesystem>
 
-#include "base/file_descriptor.hpp"
+#include <fmt/ranges.h>
+
+#include "base/process.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "reference_rnic/deviants/deviation.hpp"
@@ -48,13 +48,6 @@ int list(const Options& options) {
   return 0;
 }
 
-std::string joined(const std::vector<std::string>& names, char between) {
-  std::string text;
-  for (const std::string& name : names)
-    text += (text.empty() ? "" : std::string(1, between)) + name;
-  return text;
-}
-
 void set_environment(const Options& options, const fs::path& library) {
   namespace own = rnic::rdma_core;
   std::vector<std::string> preloaded;
@@ -62,10 +55,11 @@ void set_environment(const Options& options, const fs::path& library) {
   preloaded.push_back(library.string());
   if (const char* before = std::getenv("LD_PRELOAD"); before != nullptr && *before != '\0')
     preloaded.emplace_back(before);
-  setenv("LD_PRELOAD", joined(preloaded, ' ').c_str(), 1);
+  setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, " ")).c_str(), 1);
   setenv(own::device_variable, options.device.c_str(), 1);
-  setenv(own::deviations_variable, joined(options.deviations, ',').c_str(), 1);
-  setenv(own::lawful_variable, joined(options.lawful, ',').c_str(), 1);
+  setenv(own::deviations_variable, fmt::format("{}", fmt::join(options.deviations, ",")).c_str(),
+         1);
+  setenv(own::lawful_variable, fmt::format("{}", fmt::join(options.lawful, ",")).c_str(), 1);
 }
 
 [[noreturn]] void start(const Options& options, const fs::path& library) {
@@ -80,32 +74,31 @@ void set_environment(const Options& options, const fs::path& library) {
 }
 
 pid_t child = 0;
-void pass_on(int signal) {
-  if (child > 0) kill(child, signal);
-}
+void pass_on(int signal) { kill(child, signal); }
 
 /// Writes the capture while the program runs; the program's exit code.
 int run_captured(const Options& options, const fs::path& library) {
   auto capture = FileCapture::open(options.interface, options.capture);
   if (!capture) return fail(2, "--capture: " + capture.error());
-  child = fork();
-  if (child < 0) return fail(126, std::string("fork: ") + std::strerror(errno));
-  if (child == 0) start(options, library);
+  base::ProcessSetup setup;
+  setup.dies_with_us = false;
+  std::string error;
+  auto process = base::Process::fork([&]() -> int { start(options, library); }, setup, error);
+  if (!process) return fail(126, error);
+  child = process->pid();
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, pass_on);
-  const base::FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-  std::array<pollfd, 2> watched{pollfd{process.get(), POLLIN, 0}, pollfd{capture->fd(), POLLIN, 0}};
+  std::array<pollfd, 2> watched{pollfd{process->exited(), POLLIN, 0},
+                                pollfd{capture->fd(), POLLIN, 0}};
   std::expected<void, std::string> written;
   while ((watched[0].revents & POLLIN) == 0) {
     if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) break;
     if (written) written = capture->poll();
     if (!written) watched[1].fd = -1;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const base::ExitStatus end = process->wait();
   if (written) written = capture->finish();
   if (!written) return fail(1, "--capture: " + written.error());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return end.signal == 0 ? end.code : 128 + end.signal;
 }
 
 int run(const Options& options) {

@@ -5,15 +5,14 @@
 #include <array>
 #include <utility>
 
+#include "reference_rnic/access/consumer_setup.hpp"
+
 namespace rnic::access::test {
 
 namespace {
 
 std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, verbs::RnicDecisions decisions) {
-  verbs::Host host{
-      .now = [&loop] { return loop.now(); },
-      .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
-  return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
+  return std::make_unique<verbs::SoftRnic>(host_in(loop), verbs::SoftRnicOptions{},
                                            std::move(decisions));
 }
 

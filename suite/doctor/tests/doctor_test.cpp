@@ -354,9 +354,9 @@ BOOST_AUTO_TEST_CASE(the_ports_are_described_as_their_host_reports_them) {
       "port 1\nstate 1: DOWN\nrate \n";
   const auto ports = ports_of("rnic0", host);
   BOOST_REQUIRE_EQUAL(ports.size(), 2u);
-  BOOST_TEST((ports[0].number == 1 && !ports[0].active() && ports[0].interface.empty()));
-  const DevicePort& port = ports[1];
-  BOOST_TEST((port.number == 2 && port.active()));
+  BOOST_TEST((ports[0].number == 1 && !is_active(ports[0]) && ports[0].interface.empty()));
+  const suite::results::PortRecord& port = ports[1];
+  BOOST_TEST((port.number == 2 && is_active(port)));
   BOOST_TEST(port.rate == "100 Gb/sec (4X EDR)");
   BOOST_TEST((port.gids == std::vector<std::string>{"0207:4328:9e10:0000:0000:0000:0000:0000"}));
   BOOST_TEST((port.interface == "eth6" && port.mtu == 9000 && port.speed == 100000));

@@ -10,7 +10,7 @@
 
 #include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/kverbs/kverbs_driver.hpp"
-#include "suite/upper_tester/verbs/device.hpp"
+#include "suite/upper_tester/verbs/connection_rules.hpp"
 #include "suite/upper_tester/verbs/names.hpp"
 
 namespace suite::upper_tester::kverbs {
@@ -19,44 +19,13 @@ using verbs::failed;
 
 namespace {
 
-// The kernel may miss the answer to its own neighbour request, and then waits until its timeout; so
-// there are many short attempts.
-constexpr std::uint32_t resolve_deadline_ms = 500;
-constexpr int resolve_attempts = 10;
-constexpr std::uint32_t backlog = 128;
-
-int family_of(const iut::Listen& command) { return command.family == "ipv6" ? AF_INET6 : AF_INET; }
-
-std::string text_of(const sockaddr_storage& address) {
-  return host_text(reinterpret_cast<const sockaddr*>(&address));
-}
-
-bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::"; }
-
 std::uint16_t port_of(const sockaddr_storage& address) {
   sockaddr_in ipv4{};  // the port is at the same place in both families
   std::memcpy(&ipv4, &address, sizeof ipv4);
   return ntohs(ipv4.sin_port);
 }
 
-/// What does not fit into the connection manager's parameters.
-std::optional<iut::Reply> too_much(const iut::ConnectParameters& parameters) {
-  if (parameters.private_data.size() > RNIC_KAGENT_MAX_PRIVATE_DATA)
-    return refused("rdma_cm takes at most 255 octets of private data", EINVAL);
-  for (const auto& depth : {parameters.ird, parameters.ord})
-    if (depth && (*depth < 0 || *depth > verbs::max_read_depth))
-      return refused("rdma_cm takes read depths from 0 to 254", EINVAL);
-  return std::nullopt;
-}
-
 }  // namespace
-
-std::optional<sockaddr_storage> KverbsDriver::own_address(int family) const {
-  for (const std::string& literal : options_.addresses)
-    if (const auto address = socket_address(literal, 0); address && address->ss_family == family)
-      return address;
-  return std::nullopt;
-}
 
 /// A kernel consumer states its depths; librdmacm does it for the others, from the device's limits.
 rnic_kagent_connect KverbsDriver::connection_parameters(const iut::ConnectParameters& wanted,
@@ -79,11 +48,7 @@ rnic_kagent_connect KverbsDriver::connection_parameters(const iut::ConnectParame
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Listen& command) {
   if (command.listener == 0 || listeners_.count(command.listener) != 0)
     return exists("listener", command.listener);
-  const auto own = own_address(family_of(command));
-  const char* any = family_of(command) == AF_INET6 ? "::" : "0.0.0.0";
-  const std::string literal = !command.address.empty() ? command.address
-                              : own                    ? text_of(*own)
-                                                       : any;
+  const std::string literal = verbs::address_to_listen_on(command, options_);
   auto address = socket_address(literal, command.port);
   if (!address) return refused(literal + " is no IPv4 or IPv6 literal", EINVAL);
 
@@ -92,7 +57,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Listen& command
     return failed("rdma_create_id", error);
   rnic_kagent_bind bind{};
   bind.id = id.handle;
-  bind.backlog = backlog;
+  bind.backlog = verbs::backlog;
   bind.afonly = address->ss_family == AF_INET6 ? 1 : 0;
   std::memcpy(bind.address, &*address, sizeof bind.address);
   if (const int error = file_.call(RNIC_KAGENT_BIND, bind); error != 0) {
@@ -103,7 +68,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Listen& command
   }
   std::memcpy(&*address, bind.address, sizeof bind.address);
   iut::Reply reply;
-  if (!is_any(literal)) reply.address = literal;
+  if (!verbs::is_any(literal)) reply.address = literal;
   reply.port = port_of(*address);
   listeners_[command.listener] = id.handle;
   return reply;
@@ -125,7 +90,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Accept& command
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
   if (endpoint.link != Link::idle) return refused("the endpoint is in use", EISCONN);
-  if (auto reply = too_much(command.parameters)) return reply;
+  if (auto reply = verbs::too_much(command.parameters, "rdma_cm")) return reply;
 
   endpoint.id = request->second;
   requests_.erase(request);
@@ -143,7 +108,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Reject& command
   if (request == requests_.end()) return no_such("connection request", command.request);
   iut::ConnectParameters given;
   given.private_data = command.private_data;
-  if (auto reply = too_much(given)) return reply;
+  if (auto reply = verbs::too_much(given, "rdma_cm")) return reply;
   rnic_kagent_connect parameters = connection_parameters(given, request->second, 0);
   const int error = file_.call(RNIC_KAGENT_REJECT, parameters);
   static_cast<void>(file_.destroy(request->second));
@@ -160,7 +125,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t number, const iut::Connect&
   Endpoint& endpoint = found->second;
   if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
     return refused("the endpoint is in use", EISCONN);
-  if (auto reply = too_much(command.parameters)) return reply;
+  if (auto reply = verbs::too_much(command.parameters, "rdma_cm")) return reply;
   const auto remote = socket_address(command.address, command.port);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
 
@@ -185,9 +150,11 @@ int KverbsDriver::resolve(Endpoint& endpoint) {
   ++endpoint.resolve_attempts;
   rnic_kagent_resolve resolve{};
   resolve.id = endpoint.id;
-  resolve.timeout_ms = resolve_deadline_ms;
-  if (const auto local = own_address(endpoint.remote.ss_family); local)
+  resolve.timeout_ms = verbs::resolve_deadline_ms;
+  if (const auto local = verbs::own_address(options_, endpoint.remote.ss_family)) {
+    share_zone(endpoint.remote, *local);
     std::memcpy(resolve.source, &*local, sizeof resolve.source);
+  }
   std::memcpy(resolve.address, &endpoint.remote, sizeof resolve.address);
   return file_.call(RNIC_KAGENT_RESOLVE_ADDR, resolve);
 }
@@ -299,7 +266,7 @@ void KverbsDriver::take(Endpoint& endpoint, const rnic_kagent_event& event) {
     case RDMA_CM_EVENT_ADDR_RESOLVED: {
       rnic_kagent_resolve_route route{};
       route.id = endpoint.id;
-      route.timeout_ms = resolve_deadline_ms;
+      route.timeout_ms = verbs::resolve_deadline_ms;
       if (const int refused = file_.call(RNIC_KAGENT_RESOLVE_ROUTE, route); refused != 0) {
         answer_connect(endpoint, failed("rdma_resolve_route", refused));
         endpoint.link = Link::disconnected;
@@ -309,7 +276,7 @@ void KverbsDriver::take(Endpoint& endpoint, const rnic_kagent_event& event) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return start_connecting(endpoint);
     case RDMA_CM_EVENT_ADDR_ERROR:
-      if (error == ETIMEDOUT && endpoint.resolve_attempts < resolve_attempts &&
+      if (error == ETIMEDOUT && endpoint.resolve_attempts < verbs::resolve_attempts &&
           resolve(endpoint) == 0)
         return;
       [[fallthrough]];

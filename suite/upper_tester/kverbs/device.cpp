@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "suite/upper_tester/verbs/connection_rules.hpp"
 #include "suite/upper_tester/verbs/device.hpp"
 
 namespace suite::upper_tester::kverbs {

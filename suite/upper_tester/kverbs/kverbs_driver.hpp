@@ -116,7 +116,6 @@ class KverbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::Reject&);
   Answer run(std::uint64_t, const iut::Disconnect&);
   Answer run(std::uint64_t, const iut::Cancel&);
-  [[nodiscard]] std::optional<sockaddr_storage> own_address(int family) const;
   [[nodiscard]] rnic_kagent_connect connection_parameters(const iut::ConnectParameters& wanted,
                                                           Object id, Object queue_pair) const;
   [[nodiscard]] static iut::Octets private_data_of(const rnic_kagent_event& event);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/lawful/decisions.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
@@ -26,14 +27,12 @@ constexpr std::uint64_t first_base =
 
 std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOptions& options,
                                        const rnic::lawful::Offer& offer) {
-  verbs::Host host{
-      .now = [&loop] { return loop.now(); },
-      .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
   verbs::SoftRnicOptions rnic_options = offer.rnic;
   rnic_options.stag_seed = options.stag_seed;
   verbs::RnicDecisions decisions = rnic::lawful::rnic_decisions(options.behaviour.lawful);
   decisions.append(rnic::deviants::rnic_decisions(options.behaviour.deviations));
-  return std::make_unique<verbs::SoftRnic>(std::move(host), rnic_options, std::move(decisions));
+  return std::make_unique<verbs::SoftRnic>(access::host_in(loop), rnic_options,
+                                           std::move(decisions));
 }
 
 access::ConnectionDecisions connection_decisions(const Behaviour& behaviour) {

@@ -8,31 +8,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "suite/upper_tester/verbs/connection_rules.hpp"
 #include "suite/upper_tester/verbs/names.hpp"
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
 
-// The kernel may miss the answer to its own neighbour request, and then waits until its timeout; so
-// there are many short attempts.
-constexpr int resolve_deadline_ms = 500;
-constexpr int resolve_attempts = 10;
-constexpr int backlog = 128;
-
 sockaddr* generic(sockaddr_storage& storage) { return reinterpret_cast<sockaddr*>(&storage); }
-
-int family_of(const iut::Listen& command) { return command.family == "ipv6" ? AF_INET6 : AF_INET; }
-
-/// What does not fit into librdmacm's parameters.
-std::optional<iut::Reply> too_much(const iut::ConnectParameters& parameters) {
-  if (parameters.private_data.size() > static_cast<std::size_t>(max_private_data))
-    return refused("librdmacm takes at most 255 octets of private data", EINVAL);
-  for (const auto& depth : {parameters.ird, parameters.ord})
-    if (depth && (*depth < 0 || *depth > max_read_depth))
-      return refused("librdmacm takes read depths from 0 to 254", EINVAL);
-  return std::nullopt;
-}
 
 rdma_conn_param connection_parameters(const iut::ConnectParameters& wanted,
                                       const ibv_qp& queue_pair) {
@@ -48,19 +31,7 @@ rdma_conn_param connection_parameters(const iut::ConnectParameters& wanted,
   return parameters;
 }
 
-bool is_any(const sockaddr* address) {
-  const std::string host = host_text(address);
-  return host == "0.0.0.0" || host == "::";
-}
-
 }  // namespace
-
-std::optional<sockaddr_storage> VerbsDriver::own_address(int family) const {
-  for (const std::string& literal : options_.addresses)
-    if (const auto address = socket_address(literal, 0); address && address->ss_family == family)
-      return address;
-  return std::nullopt;
-}
 
 CmId VerbsDriver::make_id(Token token) {
   rdma_cm_id* id = nullptr;
@@ -75,12 +46,7 @@ CmId VerbsDriver::make_id(Token token) {
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Listen& command) {
   if (command.listener == 0 || listeners_.count(command.listener) != 0)
     return exists("listener", command.listener);
-  std::string literal = command.address;
-  if (literal.empty()) {
-    auto own = own_address(family_of(command));
-    const char* any = family_of(command) == AF_INET6 ? "::" : "0.0.0.0";
-    literal = own ? host_text(generic(*own)) : any;
-  }
+  const std::string literal = address_to_listen_on(command, options_);
   auto address = socket_address(literal, command.port);
   if (!address) return refused(literal + " is no IPv4 or IPv6 literal", EINVAL);
 
@@ -98,7 +64,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Listen& command) 
     return failed("rdma_bind_addr " + host + " port " + std::to_string(command.port), errno);
   if (rdma_listen(listener.id.get(), backlog) != 0) return failed("rdma_listen on " + host, errno);
   iut::Reply reply;
-  if (!is_any(generic(*address))) reply.address = host;
+  if (!is_any(host)) reply.address = host;
   reply.port = ntohs(rdma_get_src_port(listener.id.get()));
   listeners_[command.listener] = std::move(listener);
   return reply;
@@ -119,7 +85,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Accept& command) 
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
   if (endpoint.link != Link::idle) return refused("the endpoint is in use", EISCONN);
-  if (auto reply = too_much(command.parameters)) return reply;
+  if (auto reply = too_much(command.parameters, "librdmacm")) return reply;
 
   endpoint.id = std::move(request->second.id);
   endpoint.id->context = reinterpret_cast<void*>(endpoint.token);
@@ -137,7 +103,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Reject& command) 
   if (request == requests_.end()) return no_such("connection request", command.request);
   iut::ConnectParameters parameters;
   parameters.private_data = command.private_data;
-  if (auto reply = too_much(parameters)) return reply;
+  if (auto reply = too_much(parameters, "librdmacm")) return reply;
   const int result = rdma_reject(request->second.id.get(), command.private_data.data(),
                                  static_cast<std::uint8_t>(command.private_data.size()));
   const int error = errno;
@@ -154,7 +120,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& c
   Endpoint& endpoint = found->second;
   if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
     return refused("the endpoint is in use", EISCONN);
-  if (auto reply = too_much(command.parameters)) return reply;
+  if (auto reply = too_much(command.parameters, "librdmacm")) return reply;
   const auto remote = socket_address(command.address, command.port);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
 
@@ -171,7 +137,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& c
 
 int VerbsDriver::resolve(Endpoint& endpoint) {
   ++endpoint.resolve_attempts;
-  auto local = own_address(endpoint.remote.ss_family);
+  auto local = own_address(options_, endpoint.remote.ss_family);
   if (local) share_zone(endpoint.remote, *local);
   return rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr,
                            generic(endpoint.remote), resolve_deadline_ms);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "suite/upper_tester/verbs/connection_rules.hpp"
+
 namespace suite::upper_tester::verbs {
 namespace {
 

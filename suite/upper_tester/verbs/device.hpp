@@ -32,11 +32,6 @@ constexpr std::uint32_t soft_iwarp = 0x626d74;  ///< vendor
 [[nodiscard]] std::string driver_version(const std::string& device, std::uint32_t vendor);
 [[nodiscard]] bool has_ipv6(const std::vector<std::string>& addresses);
 
-/// librdmacm counts private data and read depths in octets, and keeps 255 of the latter for "the
-/// most there is".
-constexpr int max_private_data = 255;
-constexpr int max_read_depth = 254;
-
 /// What the device can do, according to its attributes and the user's claims.
 [[nodiscard]] std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                                     const DriverOptions& options);

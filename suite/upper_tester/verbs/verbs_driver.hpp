@@ -114,7 +114,6 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::Reject&);
   Answer run(std::uint64_t, const iut::Disconnect&);
   Answer run(std::uint64_t, const iut::Cancel&);
-  [[nodiscard]] std::optional<sockaddr_storage> own_address(int family) const;
   CmId make_id(Token token);
   int resolve(Endpoint& endpoint);
   void start_connecting(Endpoint& endpoint);
