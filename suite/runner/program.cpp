@@ -219,17 +219,17 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   if (error)
     return static_cast<int>(cannot_go_on(
         "the current folder no longer exists; change to one that does, and start again"));
+  const auto perform_run = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), command.front());
+    return perform_command(parts, arguments);
+  };
   try {
-    if (argc > 1 && command[1] == "soak") {
-      const auto perform_run = [&](std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), command.front());
-        return perform_command(parts, arguments);
-      };
+    if (argc > 1 && command[1] == "soak")
       return static_cast<int>(
           printed(soak(parts, {command.begin() + 2, command.end()}, perform_run)));
-    }
     if (argc > 1 && command[1] == "replay")
-      return static_cast<int>(printed(replay(parts, {command.begin() + 2, command.end()})));
+      return static_cast<int>(
+          printed(replay(parts, {command.begin() + 2, command.end()}, perform_run)));
     return static_cast<int>(perform_command(parts, command));
   } catch (const std::bad_alloc&) {
     return static_cast<int>(

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "suite/cases/framework/family.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
+#include "suite/sessions/session_file.hpp"
 
 namespace suite::runner {
 
@@ -16,15 +19,34 @@ namespace {
 using base::Family;
 using cases::family_of;
 
-constexpr std::string_view prefix = "soak.session.", layer = "soak";
+constexpr std::string_view seed_prefix = "soak.session.", script_prefix = "soak.script.",
+                           layer = "soak";
+/// Stands for / in the id of a script, since an id is also the name of a pcap.
+constexpr char separator = ':';
 
 std::optional<std::uint64_t> seed_of(std::string_view id) {
-  if (!id.starts_with(prefix)) return std::nullopt;
-  id.remove_prefix(prefix.size());
+  if (!id.starts_with(seed_prefix)) return std::nullopt;
+  id.remove_prefix(seed_prefix.size());
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seed);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
   return seed;
+}
+
+std::optional<std::filesystem::path> script_of(std::string_view id) {
+  if (!id.starts_with(script_prefix)) return std::nullopt;
+  std::string path(id.substr(script_prefix.size()));
+  std::ranges::replace(path, separator, '/');
+  return path;
+}
+
+/// The session that the id names. The error is one line.
+std::expected<sessions::Session, std::string> session_of(std::string_view id) {
+  const auto script = script_of(id);
+  if (!script) return sessions::draw(seed_of(id).value_or(0));
+  auto file = sessions::read_session(*script);
+  if (!file) return std::unexpected(file.error());
+  return std::move(file->session);
 }
 
 /// One expectation, of the rule that fits best.
@@ -57,14 +79,28 @@ cases::Verdict verdict_of(const sessions::Played& played) {
 
 }  // namespace
 
-std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", prefix, seed); }
+std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", seed_prefix, seed); }
+
+std::expected<std::string, std::string> script_id(const std::filesystem::path& file) {
+  std::string path = file.lexically_normal().string();
+  const bool plain = std::ranges::all_of(path, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+").contains(static_cast<char>(c));
+  });
+  if (!plain)
+    return std::unexpected(fmt::format(
+        "{}: the path of a script may only have letters, digits and / . _ - +; rename it", path));
+  std::ranges::replace(path, '/', separator);
+  return fmt::format("{}{}", script_prefix, path);
+}
 
 std::optional<cases::Case> session_case(const std::string& id) {
   const auto seed = seed_of(id);
-  if (!seed) return std::nullopt;
+  const auto script = script_of(id);
+  if (!seed && !script) return std::nullopt;
   cases::Case one;
-  one.id = session_id(*seed);
-  one.title = fmt::format("the random session of seed {}", *seed);
+  one.id = id;
+  one.title = seed ? fmt::format("the random session of seed {}", *seed)
+                   : fmt::format("the script {}", script->string());
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
   // Every case has a rule; this one holds for any session, which consists of RDMAP messages.
@@ -84,16 +120,21 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
   environment.current_configuration.reset();
   bring_to_start(environment.iut, environment.loop.now() + scaled(patience));
   const auto start = environment.loop.now();
+  const auto session = session_of(one.id);
+  if (!session) {
+    cases::CaseOutcome outcome;  // its verdict is error
+    outcome.reason = session.error();
+    return outcome;
+  }
   sessions::Played played = sessions::play(
-      sessions::draw(seed_of(one.id).value_or(0)),
-      {.loop = environment.loop,
-       .tester = environment.tester,
-       .iut = environment.iut,
-       .iut_address = family_of(one, environment) == Family::ipv6 ? environment.iut_ipv6
-                                                                  : environment.iut_ipv4,
-       .patience = scaled(patience),
-       .quiet = scaled(quiet),
-       .startup_patience = {}});
+      *session, {.loop = environment.loop,
+                 .tester = environment.tester,
+                 .iut = environment.iut,
+                 .iut_address = family_of(one, environment) == Family::ipv6 ? environment.iut_ipv6
+                                                                            : environment.iut_ipv4,
+                 .patience = scaled(patience),
+                 .quiet = scaled(quiet),
+                 .startup_patience = {}});
   cases::CaseOutcome outcome;
   outcome.verdict = verdict_of(played);
   for (const sessions::Found& found : played.found)

@@ -2,10 +2,12 @@
 // Random sessions as cases, so that a run can play them on any IUT: with its network, its capture, the
 // log of its kernel, and its known issues (docs/soak.md).
 //
-// The id of a session is `soak.session.SEED`. It judges no rule of its own: what the model finds is
-// reported once for all sessions, as `finding:RULE`.
+// The id of a session is `soak.session.SEED`, that of a script `soak.script.PATH`. It judges no rule of its
+// own: what the model finds is reported once for all sessions, as `finding:RULE`.
 #pragma once
 
+#include <expected>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -15,6 +17,8 @@
 namespace suite::runner {
 
 [[nodiscard]] std::string session_id(std::uint64_t seed);
+/// The error is one line: the path has characters that an id cannot have.
+[[nodiscard]] std::expected<std::string, std::string> script_id(const std::filesystem::path& file);
 /// The case of this id; nothing if it is not that of a session.
 [[nodiscard]] std::optional<cases::Case> session_case(const std::string& id);
 [[nodiscard]] bool is_session(const cases::Case& one);

@@ -13,6 +13,7 @@
 #include "suite/model/fault.hpp"
 #include "suite/runner/session_cases.hpp"
 #include "suite/sessions/drawing.hpp"
+#include "suite/sessions/script.hpp"
 #include "suite/sessions/session_file.hpp"
 #include "suite/sessions/shrinking.hpp"
 #include "suite/sessions/soak.hpp"
@@ -187,6 +188,15 @@ ExitCode soak_in_memory(const SuiteParts& parts, SoakOptions options) {
   return report(options, sessions::soak(plan, make_iut), make_iut);
 }
 
+ExitCode replay_as_run(const SoakOptions& options, const std::vector<std::string>& others,
+                       const PerformCommand& perform) {
+  const auto id = script_id(options.file);
+  if (!id) return complain(ExitCode::usage, id.error());
+  std::vector<std::string> run{"run", "--iut", options.iut, "--select", *id};
+  run.insert(run.end(), others.begin(), others.end());
+  return perform(std::move(run));
+}
+
 }  // namespace
 
 ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
@@ -223,15 +233,39 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   return soak_in_memory(parts, options);
 }
 
-ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments) {
+ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
+                const PerformCommand& perform) {
   SoakOptions options;
+  options.iut.clear();
   CLI::App app{"Plays a session that a soak has written, and shows all that went by.",
                "rnic-suite replay"};
-  app.add_option("file", options.file, "the session")->required();
-  app.footer("exit: 0 nothing found, 1 a finding, 2 usage");
+  app.allow_extras();
+  bool words = false;
+  auto* file_option = app.add_option("file", options.file,
+                                     "the session, or a script of your own (.yaml, docs/soak.md)");
+  app.add_flag("--words", words, "lists what a script may consist of, with all defaults");
+  app.add_option(
+      "--iut", options.iut,
+      "as for `rnic-suite run`, whose options apply as well; by default the reference in "
+      "this process, in simulated time");
+  app.footer(
+      "examples:\n"
+      "  rnic-suite replay findings/12-ddp.tagged.base-or-bounds.json\n"
+      "  rnic-suite replay bug.yaml\n"
+      "  rnic-suite replay bug.yaml --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
+      "exit: 0 nothing found, 1 a finding, 2 usage, 3 harness");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
+  if (words) {
+    base::say(stdout, "{}", sessions::script_words());
+    return ExitCode::good;
+  }
+  if (file_option->empty()) return complain(ExitCode::usage, "replay: name a file; see --help");
   const auto file = sessions::read_session(options.file);
   if (!file) return complain(ExitCode::usage, file.error());
+  if (!options.iut.empty()) return replay_as_run(options, app.remaining(), perform);
+  if (!app.remaining().empty())
+    return complain(ExitCode::usage, fmt::format("replay: '{}' goes with --iut; see --help",
+                                                 app.remaining().front()));
   const auto behaviour = behaviour_of(file->deviations, file->lawful);
   if (!behaviour) return complain(ExitCode::usage, options.file + ": " + behaviour.error());
   const auto played = sessions::play_in_memory(file->session, maker(parts, *behaviour));

@@ -18,6 +18,7 @@ using PerformCommand = std::function<jobs::ExitCode(std::vector<std::string> arg
 /// reference in simulated time are played, as cases of a run.
 [[nodiscard]] jobs::ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
                                   const PerformCommand& perform);
-[[nodiscard]] jobs::ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments);
+[[nodiscard]] jobs::ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
+                                    const PerformCommand& perform);
 
 }  // namespace suite::runner

@@ -67,11 +67,11 @@ class ConsumerStep {
     command.domain = line_.domain;
     constexpr std::uint64_t longest = 1U << 20;
     command.length = std::clamp<std::uint64_t>(step_.length, 1, longest);
-    command.access = {
-        .local_write = (step_.value & 1) != 0,
-        .remote_read = (step_.value & 2) != 0,
-        .remote_write = (step_.value & 4) != 0,
-        .remote_atomic = (step_.value & 8) != 0 && play_.can(iut::capability::atomics)};
+    const auto has = [&](const Right& right) { return (step_.value & right.bit) != 0; };
+    command.access = {.local_write = has(local_write),
+                      .remote_read = has(remote_read),
+                      .remote_write = has(remote_write),
+                      .remote_atomic = has(remote_atomic) && play_.can(iut::capability::atomics)};
     // What the peer may write to, the RNIC has to be able to write to.
     command.access.local_write =
         command.access.local_write || command.access.remote_write || command.access.remote_atomic;

@@ -135,6 +135,15 @@ constexpr auto names_of(Wrong) {
                     "unasked"};
 }
 
+/// The rights to a new region, as bits of a step's `value`.
+struct Right {
+  const char* name;
+  std::uint64_t bit;
+};
+inline constexpr Right local_write{"local_write", 1}, remote_read{"remote_read", 2},
+    remote_write{"remote_write", 4}, remote_atomic{"remote_atomic", 8};
+inline constexpr std::array all_rights{local_write, remote_read, remote_write, remote_atomic};
+
 struct Step {
   Action action = Action::peer_send;
   /// Modulo the number that exist.

@@ -2,17 +2,33 @@
 #include "suite/sessions/session_file.hpp"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/std.h>
 
 #include "base/line_file.hpp"
 #include "base/record/json_reader.hpp"
+#include "base/strict_yaml.hpp"
+#include "suite/sessions/script.hpp"
 #include "suite/sessions/session_tables.hpp"
 
 namespace suite::sessions {
+
+namespace {
+
+using base::record::Json;
+
+std::expected<Json, std::string> as_json(const std::filesystem::path& file,
+                                         const std::string& text) {
+  if (file.extension() == ".yaml") return session_of_script(file.string(), text);
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded())
+    return std::unexpected(
+        fmt::format("{} is not JSON; the name of a script ends in .yaml", file.string()));
+  return json;
+}
+
+}  // namespace
 
 std::expected<void, std::string> write_session(const std::filesystem::path& file,
                                                const SessionFile& session) {
@@ -23,13 +39,12 @@ std::expected<void, std::string> write_session(const std::filesystem::path& file
 }
 
 std::expected<SessionFile, std::string> read_session(const std::filesystem::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  if (!input) return std::unexpected(fmt::format("{} cannot be read", file.string()));
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
-  const auto json = base::record::Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", file.string()));
+  const auto text = base::read_text(file);
+  if (!text) return std::unexpected(text.error().front());
+  auto json = as_json(file, *text);
+  if (!json) return std::unexpected(json.error());
   SessionFile session;
-  if (const auto fault = base::record::from_json(json, session))
+  if (const auto fault = base::record::from_json(*json, session))
     return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
   if (session.session.streams.empty() || session.session.streams.size() > most_streams)
     return std::unexpected(

@@ -23,6 +23,7 @@ struct SessionFile {
 /// The error is one line.
 [[nodiscard]] std::expected<void, std::string> write_session(const std::filesystem::path& file,
                                                              const SessionFile& session);
+/// A file whose name ends in .yaml is a script (docs/soak.md): the same, in fewer words.
 [[nodiscard]] std::expected<SessionFile, std::string> read_session(
     const std::filesystem::path& file);
 

@@ -41,7 +41,7 @@ constexpr auto table_of(const StreamSetup*) {
 }
 
 constexpr auto table_of(const Session*) {
-  return base::record::table("session", base::record::required("seed", &Session::seed),
+  return base::record::table("session", base::record::defaulted("seed", &Session::seed),
                              base::record::required("streams", &Session::streams),
                              base::record::required("steps", &Session::steps));
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/sessions/script.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/strict_yaml.hpp"
+#include "suite/sessions/session_tables.hpp"
+
+namespace suite::sessions {
+
+namespace {
+
+using base::StrictYaml;
+using base::record::Json;
+
+/// Truth values and numbers (decimal or 0x...) as such, every other scalar as text.
+Json scalar(const YAML::Node& node) {
+  const std::string& text = node.Scalar();
+  if (text == "true" || text == "false") return text == "true";
+  if (std::uint64_t number = 0; YAML::convert<std::uint64_t>::decode(node, number)) return number;
+  return text;
+}
+
+/// Bits of a step's value.
+std::uint64_t rights(StrictYaml& yaml, const YAML::Node& list) {
+  std::uint64_t bits = 0;
+  for (const YAML::Node& item : list) {
+    const auto right =
+        std::ranges::find(all_rights, yaml.text(item, "a right").value_or(""), &Right::name);
+    if (right == all_rights.end())
+      yaml.fault(item, "there is no such right");
+    else
+      bits |= right->bit;
+  }
+  return bits;
+}
+
+/// What a stream or a step consists of. Only the rights to a region are a list.
+Json members(StrictYaml& yaml, const YAML::Node& node, const char* what) {
+  Json made = Json::object();
+  yaml.each(node, what, [&](const std::string& key, const YAML::Node& value) {
+    if (key == "rights" && value.IsSequence())
+      made["value"] = rights(yaml, value);
+    else if (value.IsScalar())
+      made[key] = scalar(value);
+    else
+      yaml.fault(value, key + " must be a word or a number");
+  });
+  return made;
+}
+
+/// `peer_close`, or `peer_write: {length: 8}`. A region has all rights unless the script says
+/// otherwise.
+Json step(StrictYaml& yaml, const YAML::Node& node) {
+  if (node.IsScalar()) return {{"action", node.Scalar()}};
+  if (!node.IsMap() || node.size() != 1) {
+    yaml.fault(node, "a step is `ACTION` or `ACTION: {MEMBER: VALUE, ...}`");
+    return {};
+  }
+  Json made;
+  yaml.each(node, "a step", [&](const std::string& action, const YAML::Node& value) {
+    made = members(yaml, value, "what a step consists of");
+    made["action"] = action;
+    if (action == name(Action::register_region) && !made.contains("value"))
+      for (const Right& right : all_rights)
+        made["value"] = made.value("value", std::uint64_t{0}) | right.bit;
+  });
+  return made;
+}
+
+template <typename Item>
+Json list(StrictYaml& yaml, const YAML::Node& node, const char* what, Item&& item) {
+  Json made = Json::array();
+  if (!node.IsSequence()) {
+    yaml.fault(node, std::string(what) + " must be a list");
+    return made;
+  }
+  for (const YAML::Node& each : node) made.push_back(item(each));
+  return made;
+}
+
+Json session(StrictYaml& yaml, const YAML::Node& script) {
+  Json made{{"version", 1}, {"streams", Json::array({Json::object()})}};
+  yaml.each(script, "a script", [&](const std::string& key, const YAML::Node& value) {
+    if (key == "streams")
+      made[key] = list(yaml, value, "streams",
+                       [&](const YAML::Node& stream) { return members(yaml, stream, "a stream"); });
+    else if (key == "steps")
+      made[key] =
+          list(yaml, value, "steps", [&](const YAML::Node& each) { return step(yaml, each); });
+    else
+      yaml.fault_of_key("a script has `streams` and `steps` only");
+  });
+  if (!made.contains("steps")) yaml.fault("there are no `steps`");
+  return made;
+}
+
+template <typename Record>
+std::string defaults() {
+  const Json record = base::record::to_json(Record{});
+  std::string text;
+  for (const auto& [member, value] : record.items())
+    if (member != "action")
+      text += fmt::format("  {}: {}\n", member,
+                          value.is_string() ? value.template get<std::string>() : value.dump());
+  return text;
+}
+
+template <typename Enumeration>
+std::string words() {
+  return fmt::format("  {}\n", fmt::join(names_of(Enumeration{}), "\n  "));
+}
+
+}  // namespace
+
+std::string script_words() {
+  std::string rights;
+  for (const Right& right : all_rights) rights += fmt::format("  {}\n", right.name);
+  return "actions\n" + words<Action>() + "\nmembers of a step\n" + defaults<Step>() + "\nwrong\n" +
+         words<Wrong>() + "\nmembers of a stream\n" + defaults<StreamSetup>() + "\nfault\n" +
+         words<StartupFault>();
+}
+
+std::expected<Json, std::string> session_of_script(const std::string& name,
+                                                   const std::string& text) {
+  StrictYaml yaml(name);
+  Json made;
+  if (const auto script = yaml.parse(text)) made = session(yaml, *script);
+  if (!yaml.faults().empty()) return std::unexpected(yaml.faults().front());
+  return made;
+}
+
+}  // namespace suite::sessions
