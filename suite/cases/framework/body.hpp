@@ -118,8 +118,8 @@ class Body : public Judging {
   void expect_end_by_terminate(RuleRef rule = {});
   /// Messages of the IUT, in this order, posted after a Read or Atomic of its own that is not
   /// answered yet: they are sent immediately, or are held back until `answer` (docs/disputes.md
-  /// D56).
-  void expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
+  /// D56). Returns whether they were held back.
+  bool expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
                      RuleRef rule = {});
   /// A message that the case needs to continue; `rule` judges its absence.
   Message expect_message(Opcode opcode, RuleRef rule = {});

@@ -161,7 +161,7 @@ void Body::expect_end_by_terminate(RuleRef rule) {
   expect_teardown(from);
 }
 
-void Body::expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
+bool Body::expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
                          RuleRef rule) {
   Peer& from = peer.ready();
   bool answered = false;
@@ -178,6 +178,7 @@ void Body::expect_around(const std::vector<Expected>& messages, const std::funct
     expect_by_deadline(from, expected, rule);
   }
   if (!answered) answer();
+  return answered;
 }
 
 Message Body::expect_message(Opcode opcode, RuleRef rule) {

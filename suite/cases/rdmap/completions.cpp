@@ -68,22 +68,61 @@ CONFORMANCE_CASE(work_posted_after_the_end_is_refused_or_fails,
   });
 }
 
+namespace {
+
+/// Invalidates the sink of a Read, once that is done.
+Work post_fenced_invalidation(Consumer& iut, const Work& read) {
+  iut::PostWork command;
+  command.operation = operation::local_invalidate;
+  command.invalidate_stag = read.buffer.stag;
+  command.fence = true;
+  return iut.post(command);
+}
+
+}  // namespace
+
+// Whether the IUT answers Reads in the meantime is what the next case is about, so nothing is asked here.
 CONFORMANCE_CASE(fenced_invalidation_waits_for_earlier_reads,
                  rules("rdmap.order.read-completes-after-response"),
                  needs(capability::local_invalidate), in_both_roles) {
   see_iut_send();
   const Work read = iut.post_read(24, remote_stag, 0);
   const auto request = expect_message(Opcode::read_request).read_request();
-  iut::PostWork command;
-  command.operation = operation::local_invalidate;
-  command.invalidate_stag = read.buffer.stag;
-  command.fence = true;
-  const Work invalidation = iut.post(command);
-  expect_none(completion_of(invalidation));
+  const Work invalidation = post_fenced_invalidation(iut, read);
+  watch();
+  expect_that(!iut.take(completion_of(invalidation).matches, {}), "no completion before the Read's",
+              "the invalidation completes");
   peer.send(read_response(request->sink_stag, request->sink_offset, payload(24)));
   expect(read, completes());
   expect(invalidation, completes());
   expect_that(iut.read_memory(read.buffer) == payload(24), "the octets read", "others");
+}
+
+// RFC 5040 section 5.2.1 binds the Data Source to respond, and does not say when. But two peers that hold
+// Responses back until their own Reads are answered would wait for each other for ever.
+CONFORMANCE_CASE(reads_are_answered_while_an_invalidation_is_fenced,
+                 rules("rdmap.read.one-request-one-response"), needs(capability::local_invalidate),
+                 in_both_roles) {
+  constexpr std::uint32_t sink_stag = 0xCAFEBABE;
+  constexpr std::uint64_t sink_offset = 0x2000;
+  see_iut_send();
+  const Region source = iut.register_memory(8, access::remote_read);
+  iut.write_memory(source, payload(8));
+  const Work read = iut.post_read(24, remote_stag, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  const Work invalidation = post_fenced_invalidation(iut, read);
+  peer.send(read_request({.sink_stag = sink_stag,
+                          .sink_offset = sink_offset,
+                          .length = 8,
+                          .source_stag = source.stag,
+                          .source_offset = source.base}));
+  const bool held_back = expect_around(
+      {tagged_message(Opcode::read_response, sink_stag, sink_offset, payload(8))},
+      [&] { peer.send(read_response(request->sink_stag, request->sink_offset, payload(24))); });
+  advise_that(!held_back, "a Read Response while work of its own waits for one",
+              "it comes only after the tester's");
+  expect(read, completes());
+  expect(invalidation, completes());
 }
 
 CASES_OF_FILE(rdmap, completions)

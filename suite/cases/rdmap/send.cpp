@@ -143,10 +143,10 @@ CONFORMANCE_CASE(each_queue_counts_its_own_messages,
                  rules("ddp.untagged.msn-increments-per-message")) {
   let_iut_send();
   for (int i = 0; i < 3; ++i) {
-    const Work send = iut.post_send(payload(8)), read = iut.post_read(0, 0x77, 0x1000);
+    const Work send = iut.post_send(payload(8)), read = iut.post_read(8, 0x77, 0x1000);
     expect(peer, message(Opcode::send));
     const auto request = expect_message(Opcode::read_request).read_request();
-    peer.send(read_response(request->sink_stag, request->sink_offset, {}));
+    peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
   }
 }
 
