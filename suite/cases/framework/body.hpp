@@ -19,9 +19,11 @@
 #include "suite/cases/framework/case_consumer.hpp"
 #include "suite/cases/framework/case_peer.hpp"
 #include "suite/cases/framework/establish.hpp"
+#include "suite/cases/framework/excuses.hpp"
 #include "suite/cases/framework/judging.hpp"
 #include "suite/cases/framework/refusal.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
+#include "suite/cases/framework/verdict.hpp"
 #include "suite/lower_tester/content.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"
@@ -169,6 +171,10 @@ class Body : public Judging {
   /// The case itself: the body of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
+  /// What was judged after a Read shows nothing if Reads do not work at all: neither that it passes
+  /// nor that something is missing. What came before the Read in the row stands, and so does what
+  /// the judge has found.
+  void heed_controls(Ruling& ruling) const;
 
   [[nodiscard]] Environment& environment() { return environment_; }
   [[nodiscard]] Context& context() { return context_; }
@@ -192,6 +198,7 @@ class Body : public Judging {
   [[noreturn]] void not_established(const std::string& why);
   [[nodiscard]] Judgement weighed(Judgement judgement) const override;
   void on_record(ExpectationRecord& made) override;
+  [[nodiscard]] RowSoFar row_so_far() const;
   void on_row_over(const std::optional<CaseStop>& end) override;
   void prepare_next_row();
   /// Whether an exchange with the IUT on the case's connection is still possible.
@@ -218,6 +225,8 @@ class Body : public Judging {
   /// What settle() reads.
   std::optional<Region> probe_;
   std::set<std::string> faults_noted_;
+  /// Why what was judged in the row, or outside of rows, shows nothing; empty: it does.
+  std::string shows_nothing_;
   bool terminate_seen_ = false;
   /// Since an FPDU that MPA has to refuse.
   bool unanswering_ = false;
