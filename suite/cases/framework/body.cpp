@@ -84,7 +84,7 @@ void Body::on_record(ExpectationRecord& made) {
       why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
   if (!why.empty()) shows_nothing_ = why;
   if (made.judgement == Judgement::fail &&
-      (!why.empty() || excused_by_lower_layer(made.rule, row_so_far())))
+      (!why.empty() || (partner_ && excused_by_lower_layer(made.rule, row_so_far()))))
     made.judgement = Judgement::inconclusive;
 }
 
@@ -126,7 +126,7 @@ CaseStop Body::judged(CaseStop stop) {
   const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
   const std::string why =
       why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
-  if (!why.empty() || end_is_explained(row_so_far()))
+  if (!why.empty() || (partner_ && end_is_explained(row_so_far())))
     return {Verdict::inconclusive, why.empty() ? reason : why};
   outcome_.expectations.push_back({.rule = "ddp.close.not-by-ddp-alone",
                                    .row = row_name(),

@@ -19,17 +19,17 @@
 #include "suite/cases/framework/case_consumer.hpp"
 #include "suite/cases/framework/case_peer.hpp"
 #include "suite/cases/framework/establish.hpp"
-#include "suite/cases/framework/excuses.hpp"
 #include "suite/cases/framework/judging.hpp"
 #include "suite/cases/framework/refusal.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
-#include "suite/cases/framework/verdict.hpp"
 #include "suite/lower_tester/content.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"
 #include "suite/lower_tester/stream_peer.hpp"
 
 namespace suite::cases {
+
+struct RowSoFar;
 
 struct ThenClose {};
 /// After a Terminate the connection is closed too, preferably gracefully.

@@ -202,8 +202,8 @@ Region Consumer::register_memory(iut::RegisterMemory command) {
 std::optional<Region> Consumer::try_register(iut::RegisterMemory command) {
   command.region = new_handle();
   const iut::Reply reply =
-      try_call(command, fmt::format("register {} octets, if the process may {}", command.length,
-                                    command.process_rights.value_or("do all")));
+      try_call(command, fmt::format("register {} octets, rights of the process: {}", command.length,
+                                    command.process_rights.value_or("all")));
   if (reply.outcome != iut::Outcome::ok) return {};
   return registered(command, reply);
 }

@@ -17,7 +17,7 @@ int layer_of(std::string_view rule) {
 }
 
 bool gave_up_below(int layer, const RowSoFar& so_far) {
-  return so_far.stream_gave_up &&
+  return (so_far.stream_gave_up || framing_is_unreadable(so_far)) &&
          std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
            return one.row == so_far.row && one.place && layer_of(one.rule) < layer &&
                   (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);
@@ -25,6 +25,15 @@ bool gave_up_below(int layer, const RowSoFar& so_far) {
 }
 
 }  // namespace
+
+bool framing_is_unreadable(const RowSoFar& so_far) {
+  return std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
+    return one.row == so_far.row && one.place && one.judgement != Judgement::advisory &&
+           (one.rule == "mpa.crc.field-always-included" ||
+            one.rule == "mpa.crc.field-present-when-disabled" ||
+            one.rule.starts_with("mpa.markers."));
+  });
+}
 
 bool excused_by_lower_layer(std::string_view rule, const RowSoFar& so_far) {
   return gave_up_below(layer_of(rule), so_far);

@@ -16,12 +16,15 @@ namespace suite::cases {
 struct RowSoFar {
   std::string_view row;
   std::span<const ExpectationRecord> made;
-  /// The tester's own stream has ended because it could not take what came.
+  /// The tester's own stream, which acts by itself, has ended because it could not take what came.
   bool stream_gave_up = false;
 };
-/// The IUT broke a rule of a lower layer in this row, and the tester's stream ended by what came:
-/// after that no layer above can do its work. A lower fault that the stream survived excuses
-/// nothing.
+/// The IUT sends no CRC field, or wrong Markers: where its FPDUs begin can only be guessed, and the
+/// tester's streams wait for octets that do not come.
+[[nodiscard]] bool framing_is_unreadable(const RowSoFar& so_far);
+/// The IUT broke a rule of a lower layer in this row, and the tester's stream ended by what came, or
+/// cannot read it: after that no layer above can do its work. A lower fault that the stream
+/// survived excuses nothing.
 [[nodiscard]] bool excused_by_lower_layer(std::string_view rule, const RowSoFar& so_far);
 /// The same of a connection that has ended, whatever the layer of the fault.
 [[nodiscard]] bool end_is_explained(const RowSoFar& so_far);

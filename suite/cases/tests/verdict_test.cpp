@@ -86,6 +86,10 @@ BOOST_AUTO_TEST_CASE(a_lower_fault_excuses_what_the_testers_stream_did_not_survi
   BOOST_TEST(!excused_by_lower_layer(above, another));
   BOOST_TEST(!excused_by_lower_layer(beside, ended));
   BOOST_TEST((end_is_explained(ended) && !end_is_explained(survived)));
+  // Without the CRC field it waits for octets that do not come.
+  std::vector<ExpectationRecord> unreadable = all;
+  unreadable.front().rule = "mpa.crc.field-present-when-disabled";
+  BOOST_TEST(excused_by_lower_layer(above, {"row", unreadable, false}));
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
