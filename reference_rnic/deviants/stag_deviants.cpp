@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference_rnic/deviants/rnic_tables.hpp"
+#include "reference_rnic/verbs/memory_rights.hpp"
 
 namespace rnic::deviants {
 namespace {
@@ -24,6 +25,16 @@ constexpr std::uint32_t only_key = 1;
 
 /// Octets go to or from the tag's memory for the peer.
 bool transfers(Need need) { return is_remote(need) && need != Need::remote_invalidate; }
+
+// ---- what is registered ----
+
+/// Of accesses that change the memory, or of those that do not.
+template <bool written>
+struct ProcessRightUnchecked : verbs::Decisions {
+  void registration_checked(wire::Bytes, const verbs::Access& access, bool& granted) override {
+    if (verbs::is_written(access) == written) granted = true;
+  }
+};
 
 // ---- how STags are chosen ----
 
@@ -314,6 +325,8 @@ struct StagRangeShifted : verbs::Decisions {
 };
 
 constexpr RnicRow rows[] = {
+    rnic_row<ProcessRightUnchecked<true>>(Deviation::process_write_right_unchecked),
+    rnic_row<ProcessRightUnchecked<false>>(Deviation::process_read_right_unchecked),
     rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),
     rnic_row<StagsPredictable>(Deviation::stags_predictable),
     rnic_row<StagsMostlyPredictable>(Deviation::stags_mostly_predictable),

@@ -20,6 +20,8 @@ struct TagDecisions {
   /// The STag of a new tag, given those in use: index in the high 24 bits, key in the low 8. It is
   /// asked for again if the index is 0 or in use.
   virtual void stag_chosen(const TagMap& /*in_use*/, std::uint32_t& /*stag*/) {}
+  /// Whether memory is registered for these accesses: not without the process's own right to it.
+  virtual void registration_checked(wire::Bytes /*memory*/, const Access&, bool& /*granted*/) {}
   /// A tag that becomes valid: who may use it for what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.

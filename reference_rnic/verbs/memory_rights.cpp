@@ -29,9 +29,8 @@ bool process_may_access(wire::Bytes memory, const Access& access) {
   const auto page_size = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
   const std::uintptr_t begin = first & ~(page_size - 1);
-  const bool written = access.local_write || access.remote_write || access.remote_atomic;
   return populate(begin, first + memory.size() - begin,
-                  written ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) ||
+                  is_written(access) ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) ||
          !host_can_tell(page_size);
 }
 

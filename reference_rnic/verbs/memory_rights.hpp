@@ -8,6 +8,11 @@
 
 namespace rnic::verbs {
 
+/// Somebody may write to it.
+[[nodiscard]] constexpr bool is_written(const Access& access) {
+  return access.local_write || access.remote_write || access.remote_atomic;
+}
+
 /// Whether the host lets this process read all octets of `memory`, and write them too if `access`
 /// lets anybody write. The pages are faulted in, as they are where an RNIC pins them. True for no
 /// octets, and where the host's kernel (Linux before 5.14) cannot tell.

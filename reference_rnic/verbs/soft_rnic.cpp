@@ -97,8 +97,10 @@ std::expected<RegionInfo, Error> SoftRnic::register_memory(DomainHandle domain,
   if (length != 0 && base > std::numeric_limits<std::uint64_t>::max() - (length - 1))
     return failure(Error::invalid_parameter);
   // ddp.security.prm-checks-buffer-rights
-  if (!process_may_access(attributes.memory, attributes.access))
-    return failure(Error::invalid_parameter);
+  bool granted = process_may_access(attributes.memory, attributes.access);
+  core_->decisions.ask(&Decisions::registration_checked, attributes.memory, attributes.access,
+                       granted);
+  if (!granted) return failure(Error::invalid_parameter);
   Tag& tag = core_->tags.allocate();
   const RegionHandle handle = core_->regions.insert([&](RegionHandle region) {
     return std::make_unique<Region>(Region{.info = {.region = region,

@@ -16,6 +16,7 @@ using base::record::required;
 using base::record::table;
 
 inline constexpr std::array family_words{"ipv4", "ipv6"};
+inline constexpr std::array process_rights_words{"read", "none"};
 inline constexpr std::array connect_failure_words{"unreachable", "refused", "timeout", "protocol",
                                                   "lost"};
 inline constexpr std::array completion_status_words{
@@ -50,12 +51,13 @@ constexpr auto table_of(const DestroyDomain*) {
   return table("destroy_domain", required("domain", &DestroyDomain::domain));
 }
 constexpr auto table_of(const RegisterMemory*) {
-  return table("register_memory", required("region", &RegisterMemory::region),
-               defaulted("domain", &RegisterMemory::domain),
-               required("length", &RegisterMemory::length),
-               required("access", &RegisterMemory::access),
-               defaulted("zero_based", &RegisterMemory::zero_based),
-               defaulted("fill", &RegisterMemory::fill), defaulted("base", &RegisterMemory::base));
+  return table(
+      "register_memory", required("region", &RegisterMemory::region),
+      defaulted("domain", &RegisterMemory::domain), required("length", &RegisterMemory::length),
+      required("access", &RegisterMemory::access),
+      defaulted("zero_based", &RegisterMemory::zero_based),
+      defaulted("fill", &RegisterMemory::fill), defaulted("base", &RegisterMemory::base),
+      defaulted("process_rights", &RegisterMemory::process_rights).one_of(process_rights_words));
 }
 constexpr auto table_of(const DeregisterMemory*) {
   return table("deregister_memory", required("region", &DeregisterMemory::region));

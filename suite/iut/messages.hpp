@@ -47,6 +47,7 @@ inline constexpr const char* memory_windows = "memory_windows";
 inline constexpr const char* stream_windows = "stream_windows";
 inline constexpr const char* zero_based = "zero_based";
 inline constexpr const char* chosen_base = "chosen_base";
+inline constexpr const char* process_rights = "process_rights";
 inline constexpr const char* shared_receive_queue = "shared_receive_queue";
 inline constexpr const char* shared_queue_resize = "shared_queue_resize";
 inline constexpr const char* completion_overflow = "completion_overflow";
@@ -98,6 +99,10 @@ struct RegisterMemory {
   std::uint8_t fill = 0;
   /// Tagged offset of the first octet; absent: as the API has it. Not with `zero_based`.
   std::optional<std::uint64_t> base{};
+  /// What the agent's process has the right to do with the memory when it registers it: "read" (it
+  /// maps a file that it has opened for reading only) or "none" (it maps what lies beyond the end
+  /// of a file). Absent: all. `read_memory` and `write_memory` may be refused then.
+  std::optional<std::string> process_rights{};
 };
 struct DeregisterMemory {
   Handle region = 0;

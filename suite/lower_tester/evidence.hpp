@@ -20,6 +20,13 @@ using results::Offset;
 using results::Step;
 using results::StreamPlace;
 
+/// Who has used RDMA Reads.
+struct ReadsUsed {
+  bool by_tester = false;
+  /// A case has posted one to the IUT.
+  bool by_iut = false;
+};
+
 /// Where the tester's peers write what happens; one per case.
 struct Evidence {
   std::vector<Step> exchange;
@@ -29,10 +36,8 @@ struct Evidence {
   /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them
   /// arrived.
   std::set<std::string_view> judged;
-  /// The tester has sent an RDMA Read Request.
-  bool asked_to_read = false;
-  /// A case has posted an RDMA Read to the IUT.
-  bool iut_read = false;
+  /// In the row that runs, or outside of rows.
+  ReadsUsed reads;
 };
 
 }  // namespace suite::lower_tester

@@ -185,6 +185,7 @@ void StreamPeer::take(stream::Event& event) {
     terminated_by_iut_ = terminate->cause;
     trouble("the IUT sent a Terminate: " + wire::describe(terminate->cause));
   } else if (auto* failed = std::get_if<stream::Failed>(&event)) {
+    gave_up_ = gave_up_ || trouble_.empty();
     trouble(fmt::format("wrong input: {} ({})", failed->detail, wire::describe(failed->cause)));
   } else if (std::holds_alternative<stream::PeerClosed>(event)) {
     trouble("the IUT closed");

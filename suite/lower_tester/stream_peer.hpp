@@ -49,6 +49,8 @@ class StreamPeer final : public WireEnd {
   [[nodiscard]] bool can_transfer() const;
   /// How the stream ended, as seen from here, in one line; empty while it continues.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  /// It ended because it could not take what the IUT sent.
+  [[nodiscard]] bool gave_up() const { return gave_up_; }
   [[nodiscard]] const std::optional<wire::TerminateCause>& terminated_by_iut() const {
     return terminated_by_iut_;
   }
@@ -116,6 +118,7 @@ class StreamPeer final : public WireEnd {
   std::unique_ptr<Outbound> outbound_;
   bool established_ = false, blocked_ = false, holds_back_ = false;
   std::string trouble_;
+  bool gave_up_ = false;
   std::optional<wire::TerminateCause> terminated_by_iut_;
   /// Of work that is not done.
   std::map<std::uint64_t, Octets> sources_;

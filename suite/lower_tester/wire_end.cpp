@@ -21,7 +21,7 @@ namespace {
 void note_request(wire::Bytes ulpdu, Evidence& evidence) {
   if (ulpdu.size() < 2 || wire::DdpControl{static_cast<std::uint8_t>(ulpdu[0])}.tagged()) return;
   const wire::RdmapControl control{static_cast<std::uint8_t>(ulpdu[1])};
-  if (control.opcode() == wire::Opcode::read_request) evidence.asked_to_read = true;
+  if (control.opcode() == wire::Opcode::read_request) evidence.reads.by_tester = true;
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ iut::Reply exists(const char* kind, iut::Handle handle) {
 
 iut::Reply read_memory(const Buffer& memory, const iut::ReadMemory& command) {
   if (!memory.holds(command.offset, command.length)) return not_within();
+  if (!memory.readable()) return refused("the process may not read it", EACCES);
   iut::Reply reply;
   const std::byte* start = memory.data() + command.offset;
   reply.octets.emplace(start, start + command.length);
@@ -53,6 +54,7 @@ iut::Reply read_memory(const Buffer& memory, const iut::ReadMemory& command) {
 
 iut::Reply write_memory(const Buffer& memory, const iut::WriteMemory& command) {
   if (!memory.holds(command.offset, command.octets.size())) return not_within();
+  if (!memory.writable()) return refused("the process may not write it", EACCES);
   std::copy(command.octets.begin(), command.octets.end(), memory.data() + command.offset);
   return {};
 }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Deviations of STags: each lets through what a conforming table refuses, or chooses STags badly.
+#include <sys/mman.h>
+
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <memory>
 
 #include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/verbs/tests/one_tag.hpp"
@@ -207,6 +210,27 @@ BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
     return writes(two, bind_window(two, true).stag, two.b.region.base);
   });
   BOOST_TEST((open == std::array{true, false}));
+}
+
+BOOST_AUTO_TEST_CASE(memory_that_the_process_may_not_access_can_be_made_registrable) {
+  constexpr std::size_t size = 4096;
+  const auto unmap = [](std::byte* memory) { ::munmap(memory, size); };
+  const std::unique_ptr<std::byte, decltype(unmap)> memory(
+      static_cast<std::byte*>(::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+      unmap);
+  const auto registers = [&](const Access& access) {
+    return [&memory, access](auto& two) {
+      return two.b.rnic
+          ->register_memory(two.b.domain, {.memory = {memory.get(), size}, .access = access})
+          .has_value();
+    };
+  };
+  const std::array opened{true, false};
+  BOOST_TEST((open_with_and_without(Deviation::process_write_right_unchecked,
+                                    registers({.remote_write = true})) == opened));
+  BOOST_REQUIRE(::mprotect(memory.get(), size, PROT_NONE) == 0);
+  BOOST_TEST((open_with_and_without(Deviation::process_read_right_unchecked,
+                                    registers({.remote_read = true})) == opened));
 }
 
 BOOST_AUTO_TEST_CASE(tags_can_be_made_to_open_less_than_they_should) {

@@ -282,40 +282,6 @@ DAT_CASE(region_in_no_zone_is_refused, calls(dat_lmr_create),
     });
 }
 
-DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_create),
-         rules("ddp.security.prm-checks-buffer-rights")) {
-  struct Ask {
-    const char* name;
-    int protection;
-    DAT_MEM_PRIV_FLAGS privileges;
-  };
-  const auto open_to_reads =
-      static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
-  const Pz pz = ia().pz();
-  constexpr std::size_t size = 4096;
-  for (const Ask& ask : {Ask{"read-only memory for Writes", PROT_READ, DAT_MEM_PRIV_ALL_FLAG},
-                         Ask{"no access, for Reads", PROT_NONE, open_to_reads},
-                         Ask{"no access, for Writes", PROT_NONE, DAT_MEM_PRIV_ALL_FLAG}})
-    row(ask.name, [&] {
-      const auto unmap = [](void* memory) { ::munmap(memory, size); };
-      const std::unique_ptr<void, decltype(unmap)> memory(
-          ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), unmap);
-      if (memory.get() == MAP_FAILED) stop(Verdict::inconclusive, "no memory");
-      DAT_REGION_DESCRIPTION description{};
-      description.for_va = memory.get();
-      Made usual, made;
-      need(usual.create(ia().get(), pz.get(), DAT_MEM_TYPE_VIRTUAL, description, size,
-                        ask.privileges),
-           "no LMR while it may access it");
-      if (::mprotect(memory.get(), size, ask.protection) != 0)
-        stop(Verdict::inconclusive, "the host does not take the right away");
-      // No text states the return for it.
-      const DAT_RETURN got = made.create(ia().get(), pz.get(), DAT_MEM_TYPE_VIRTUAL, description,
-                                         size, ask.privileges);
-      expect_that(got != DAT_SUCCESS, "an error", return_text(got));
-    });
-}
-
 DAT_CASE(region_in_a_freed_zone_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle"), with_hostile_handles) {
   const DAT_PZ_HANDLE pz = freed(ia().pz());

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
+
+#include "suite/cases/framework/excuses.hpp"
 
 namespace suite::cases {
 
@@ -11,20 +13,6 @@ namespace {
 
 /// How much less time the rows after a lost one get.
 constexpr int shortening = 10;
-
-/// The layer of a rule: a fault in a lower layer may be why a higher one does not do its work.
-int layer_of(std::string_view rule) {
-  if (rule.starts_with("mpa.")) return 0;
-  return rule.starts_with("ddp.") ? 1 : 2;
-}
-
-/// What the IUT sent on the wire has been found wrong in this row, below `layer`.
-bool found_wrong(const CaseOutcome& outcome, std::string_view row, int layer) {
-  return std::ranges::any_of(outcome.expectations, [=](const ExpectationRecord& one) {
-    return one.row == row && one.place && layer_of(one.rule) < layer &&
-           (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);
-  });
-}
 
 }  // namespace
 
@@ -84,12 +72,27 @@ Judgement Body::weighed(Judgement judgement) const {
   return strictly == Judgement::fail && late ? Judgement::inconclusive : strictly;
 }
 
-/// If the tester's own stream cannot take what the judge has found wrong, that is why layers above fail.
+RowSoFar Body::row_so_far() const {
+  return {.row = row_name(),
+          .made = outcome_.expectations,
+          .stream_gave_up = partner_ && partner_->gave_up()};
+}
+
 void Body::on_record(ExpectationRecord& made) {
   made.at = context_.now();
-  if (made.judgement == Judgement::fail && partner_ &&
-      found_wrong(outcome_, row_name(), layer_of(made.rule)))
+  const std::string why =
+      why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
+  if (!why.empty()) shows_nothing_ = why;
+  if (made.judgement == Judgement::fail &&
+      (!why.empty() || (partner_ && excused_by_lower_layer(made.rule, row_so_far()))))
     made.judgement = Judgement::inconclusive;
+}
+
+void Body::heed_controls(Ruling& ruling) const {
+  const bool depends = ruling.verdict == Verdict::pass || ruling.verdict == Verdict::inconclusive;
+  if (!depends || shows_nothing_.empty()) return;
+  ruling.verdict = Verdict::inconclusive;
+  ruling.reason = shows_nothing_;
 }
 
 void Body::note_fault(const SenderFault& fault) {
@@ -121,9 +124,10 @@ CaseStop Body::judged(CaseStop stop) {
                                                     : "";
   if (trouble.empty()) return stop;
   const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
-  constexpr int any_layer = 3;
-  if (partner_ && found_wrong(outcome_, row_name(), any_layer))
-    return {Verdict::inconclusive, reason};
+  const std::string why =
+      why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
+  if (!why.empty() || (partner_ && end_is_explained(row_so_far())))
+    return {Verdict::inconclusive, why.empty() ? reason : why};
   outcome_.expectations.push_back({.rule = "ddp.close.not-by-ddp-alone",
                                    .row = row_name(),
                                    .admissible = {"the connection stays until somebody closes it"},
@@ -157,7 +161,13 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (rows_used_) prepare_next_row();
   rows_used_ = true;
   context_.note(Direction::none, "row: " + name);
-  auto [verdict, reason, silence, lack] = rule_on_row(name, row_body);
+  const auto reads_outside = std::exchange(context_.evidence.reads, {});
+  const auto shown_outside = std::exchange(shows_nothing_, {});
+  Ruling ruling = rule_on_row(name, row_body);
+  heed_controls(ruling);
+  context_.evidence.reads = reads_outside;
+  shows_nothing_ = shown_outside;
+  auto& [verdict, reason, silence, lack] = ruling;
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     lack.reset();

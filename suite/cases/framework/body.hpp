@@ -29,6 +29,8 @@
 
 namespace suite::cases {
 
+struct RowSoFar;
+
 struct ThenClose {};
 /// After a Terminate the connection is closed too, preferably gracefully.
 inline constexpr ThenClose then_close;
@@ -169,6 +171,10 @@ class Body : public Judging {
   /// The case itself: the body of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
+  /// What was judged after a Read shows nothing if Reads do not work at all: neither that it passes
+  /// nor that something is missing. What came before the Read in the row stands, and so does what
+  /// the judge has found.
+  void heed_controls(Ruling& ruling) const;
 
   [[nodiscard]] Environment& environment() { return environment_; }
   [[nodiscard]] Context& context() { return context_; }
@@ -192,6 +198,7 @@ class Body : public Judging {
   [[noreturn]] void not_established(const std::string& why);
   [[nodiscard]] Judgement weighed(Judgement judgement) const override;
   void on_record(ExpectationRecord& made) override;
+  [[nodiscard]] RowSoFar row_so_far() const;
   void on_row_over(const std::optional<CaseStop>& end) override;
   void prepare_next_row();
   /// Whether an exchange with the IUT on the case's connection is still possible.
@@ -218,6 +225,8 @@ class Body : public Judging {
   /// What settle() reads.
   std::optional<Region> probe_;
   std::set<std::string> faults_noted_;
+  /// Why what was judged in the row, or outside of rows, shows nothing; empty: it does.
+  std::string shows_nothing_;
   bool terminate_seen_ = false;
   /// Since an FPDU that MPA has to refuse.
   bool unanswering_ = false;

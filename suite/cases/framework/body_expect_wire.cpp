@@ -8,23 +8,10 @@
 
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/broken_rule.hpp"
+#include "suite/cases/framework/excuses.hpp"
 #include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
-
-namespace {
-
-/// The judge has seen that the IUT sends no CRC field, or wrong Markers: its FPDUs cannot be read then.
-bool framing_found_wrong(const CaseOutcome& outcome, std::string_view row) {
-  return std::ranges::any_of(outcome.expectations, [row](const ExpectationRecord& one) {
-    return one.row == row && one.place && one.judgement != Judgement::advisory &&
-           (one.rule == "mpa.crc.field-always-included" ||
-            one.rule == "mpa.crc.field-present-when-disabled" ||
-            one.rule.starts_with("mpa.markers."));
-  });
-}
-
-}  // namespace
 
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
@@ -46,7 +33,7 @@ Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected&
   const bool failed = judgement == Judgement::fail;
   if (failed || environment_.iut.is_gone()) iut.poll();
   const bool unreadable =
-      failed && arrival.as<Malformed>() != nullptr && framing_found_wrong(outcome_, row_name());
+      failed && arrival.as<Malformed>() != nullptr && framing_is_unreadable(row_so_far());
   record(failed ? rule_broken_by(arrival, rule) : rule, expected.admissible(), arrival.text(),
          arrival.hex(), unreadable ? Judgement::inconclusive : judgement, Direction::from_iut);
   return arrival;

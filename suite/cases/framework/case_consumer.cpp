@@ -25,7 +25,7 @@ void CaseConsumer::giving(const iut::Command& command) {
   if (std::holds_alternative<iut::PostReceive>(command)) ++receives_posted_;
   if (const auto* work = std::get_if<iut::PostWork>(&command);
       work != nullptr && work->operation.starts_with(iut::operation::read))
-    context_.evidence.iut_read = true;
+    context_.evidence.reads.by_iut = true;
 }
 
 void CaseConsumer::note(std::string text) {

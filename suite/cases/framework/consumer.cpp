@@ -196,7 +196,19 @@ bool Consumer::can(std::string_view capability) const {
 
 Region Consumer::register_memory(iut::RegisterMemory command) {
   command.region = new_handle();
-  const iut::Reply reply = call(command, fmt::format("register {} octets", command.length));
+  return registered(command, call(command, fmt::format("register {} octets", command.length)));
+}
+
+std::optional<Region> Consumer::try_register(iut::RegisterMemory command) {
+  command.region = new_handle();
+  const iut::Reply reply =
+      try_call(command, fmt::format("register {} octets, rights of the process: {}", command.length,
+                                    command.process_rights.value_or("all")));
+  if (reply.outcome != iut::Outcome::ok) return {};
+  return registered(command, reply);
+}
+
+Region Consumer::registered(const iut::RegisterMemory& command, const iut::Reply& reply) {
   if (!reply.stag || !reply.base)
     throw CaseStop{Verdict::error, "a registration without STag or base"};
   return {command.region, *reply.stag, *reply.base, command.length, {}};

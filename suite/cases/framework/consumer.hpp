@@ -82,6 +82,8 @@ class Consumer {
   // -- memory --
   /// Registers as the command says; the handle is filled in. The contents are not tracked.
   [[nodiscard]] Region register_memory(iut::RegisterMemory command);
+  /// Nothing if the IUT refuses it.
+  [[nodiscard]] std::optional<Region> try_register(iut::RegisterMemory command);
   [[nodiscard]] Region register_memory(std::uint64_t length,
                                        const iut::Access& access = access::local,
                                        std::uint8_t fill = 0xA5, iut::Handle domain = 0);
@@ -210,6 +212,8 @@ class Consumer {
   /// The case is not applicable if the agent has no such command.
   iut::Reply supported(iut::Reply reply, std::string_view what) const;
   /// ... and tracks its contents.
+  [[nodiscard]] static Region registered(const iut::RegisterMemory& command,
+                                         const iut::Reply& reply);
   [[nodiscard]] Region register_filled(const iut::RegisterMemory& command);
   iut::Reply carry_out(iut::PostWork work);
 

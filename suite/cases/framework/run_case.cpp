@@ -7,7 +7,6 @@
 
 #include "suite/cases/framework/body.hpp"
 #include "suite/cases/framework/family.hpp"
-#include "suite/cases/framework/verdict.hpp"
 
 namespace suite::cases {
 
@@ -83,40 +82,6 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   }
 }
 
-/// An arrival that follows something that does not work in this IUT at all shows nothing about the
-/// subject of the case, whether it passes or fails, unless the case is about just that. What the
-/// judge found stands.
-void heed_controls(const Case& a_case, const Environment& environment,
-                   const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
-  struct Rest {
-    bool used;
-    const std::string& why_not;
-    const char* words;
-  };
-  const Rest rests[] = {
-      {evidence.asked_to_read, environment.controls.read, "the IUT answers no lone RDMA Read"},
-      {evidence.iut_read, environment.controls.iut_read, "no lone RDMA Read of the IUT succeeds"}};
-  const auto failed = [&](bool found_by_judge) {
-    return std::ranges::any_of(outcome.expectations, [&](const ExpectationRecord& one) {
-      return one.judgement == Judgement::fail && one.place.has_value() == found_by_judge;
-    });
-  };
-  // A crash of the IUT's code fails no expectation.
-  const bool judged_by_case = outcome.verdict == Verdict::pass ||
-                              (outcome.verdict == Verdict::fail && failed(false) && !failed(true));
-  for (const Rest& rest : rests) {
-    // The control's reason begins with the rule at which it failed.
-    const bool about_it = std::ranges::any_of(a_case.rules, [&](std::string_view rule) {
-      return rest.why_not.starts_with(fmt::format("{}: ", rule));
-    });
-    if (!rest.used || rest.why_not.empty() || about_it || !judged_by_case) continue;
-    outcome.reason =
-        fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.why_not);
-    outcome.verdict = Verdict::inconclusive;
-    return;
-  }
-}
-
 void run_body(const Case& a_case, Environment& environment, Context& context,
               CaseOutcome& outcome) {
   std::optional<CaseStop> end;
@@ -142,15 +107,15 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   }
   // An agent that gives no reply has had its time; the next case tries again.
   if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
-  auto [verdict, reason, silence, lack] =
-      verdict_of("case", end, outcome.rows, outcome.expectations);
+  Ruling ruling = verdict_of("case", end, outcome.rows, outcome.expectations);
+  body->heed_controls(ruling);
+  auto& [verdict, reason, silence, lack] = ruling;
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
   outcome.lack = std::move(lack);
   const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
   const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
   outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;
-  heed_controls(a_case, environment, context.evidence, outcome);
 }
 
 }  // namespace

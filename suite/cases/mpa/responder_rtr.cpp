@@ -206,6 +206,35 @@ CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,
   expect(receive, completes().with_length(8));
 }
 
+CONFORMANCE_CASE(part_of_an_rtr_indication_does_not_let_the_responder_send,
+                 rules("mpa.startup.responder-silent-before-first-fpdu"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const RtrKind& kind = rtr_kinds()[1];
+  for (const auto& [name, size, closes] :
+       {std::tuple{"nothing and a FIN", 0U, true}, std::tuple{"two octets", 2U, false},
+        std::tuple{"two octets and a FIN", 2U, true}, std::tuple{"all but its CRC", 16U, false},
+        std::tuple{"all but its CRC and a FIN", 16U, true}}) {
+    row(name, [&, size = size, closes = closes] {
+      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+      need_kind(*this, kind, words);
+      static_cast<void>(try_to_send(*this, octets("early")));
+      const Fpdu fpdu = peer.prepare(kind.indication).front();
+      peer.raw().means_to_send(fpdu.ulpdu);
+      if (size != 0) peer.send_octets(wire::Bytes(encode(fpdu, peer.raw().sending())).first(size));
+      if (closes)
+        peer.half_close();
+      else
+        expect(peer.raw(), silence());
+      // No text says when the consumer is told of the connection.
+      const auto told = iut.take(established().matches, context().loop.now());
+      advise_that(!told, "no connection without its RTR indication", "established");
+      if (!closes) peer.half_close();
+      // A Terminate is itself an FPDU.
+      expect(peer.raw(), torn_down() | advisory(any_terminate()));
+    });
+  }
+}
+
 CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
                  rules("mpa.enhanced.rtr-sent-after-accept"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {

@@ -160,6 +160,45 @@ CONFORMANCE_CASE(rights_are_those_that_were_granted,
   }
 }
 
+namespace {
+
+/// Whether the peer, which is granted this access, obtains it. What it reads of another region
+/// tells it that a Write was taken.
+bool peer_gets_in(Body& body, const Region& target, const iut::Access& access) {
+  const Region other = body.iut.register_memory(16, access::remote_read);
+  if (access.remote_write) body.peer.send(rdma_write(target.stag, target.base, payload(16)));
+  body.peer.send(access.remote_write ? read_of(other.stag, other.base, 16)
+                                     : read_of(target.stag, target.base, 16));
+  const Arrival arrival = body.peer.ready().next(body.context().deadline);
+  return arrival.as<Message>() != nullptr && !arrival.terminate();
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(memory_that_the_process_has_no_right_to_is_not_opened,
+                 rules("ddp.security.prm-checks-buffer-rights"),
+                 needs(capability::process_rights)) {
+  struct Ask {
+    const char* name;
+    const char* process_rights;
+    iut::Access access;
+  };
+  for (const Ask& ask : {Ask{"read-only memory, for Writes", "read", access::remote_write},
+                         Ask{"no memory, for Writes", "none", access::remote_write},
+                         Ask{"no memory, for Reads", "none", {.remote_read = true}}}) {
+    row(ask.name, [&] {
+      iut::RegisterMemory command;
+      command.length = 4096;
+      command.access = ask.access;
+      static_cast<void>(iut.register_memory(command));  // it may with all rights
+      command.process_rights = ask.process_rights;
+      const auto opened = iut.try_register(command);
+      expect_that(!opened || !peer_gets_in(*this, *opened, ask.access),
+                  "the registration refused, or the peer's access", "the peer's access granted");
+    });
+  }
+}
+
 CASES_OF_FILE(sec, access_control)
 
 }  // namespace suite::cases

@@ -73,6 +73,32 @@ CONFORMANCE_CASE(wants_revision_one, rules("mpa.crc.support-implemented"),
   expect_that(true, "truth", "truth");
 }
 
+CONFORMANCE_CASE(reads_in_rows, rules("mpa.crc.support-implemented")) {
+  const auto read = [&] { static_cast<void>(iut.post_read(8, 0x1234, 0)); };
+  row("wrong without a Read", [&] { expect_that(false, "truth", "a lie"); });
+  row("wrong before a Read", [&] {
+    expect_that(false, "truth", "a lie");
+    read();
+  });
+  row("wrong after a Read", [&] {
+    read();
+    expect_that(false, "truth", "a lie");
+  });
+  row("right before a Read", [&] {
+    expect_that(true, "truth", "truth");
+    read();
+  });
+  row("right after a Read", [&] {
+    read();
+    expect_that(true, "truth", "truth");
+  });
+}
+
+CONFORMANCE_CASE(reads, rules("mpa.crc.support-implemented")) {
+  static_cast<void>(iut.post_read(8, 0x1234, 0));
+  expect_that(true, "truth", "truth");
+}
+
 CONFORMANCE_CASE(wants_two_pieces, rules("mpa.crc.support-implemented")) {
   static_cast<void>(iut.post_receive({{1, 0, 1}, {1, 1, 1}}));
   expect_that(true, "truth", "truth");

@@ -168,6 +168,30 @@ BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   BOOST_TEST(iut.count<iut::Reset>() == 4u);
 }
 
+// A control that has failed excuses what rests on it, and nothing else (docs/disputes.md D66).
+BOOST_AUTO_TEST_CASE(where_no_read_works_what_was_judged_after_one_in_its_row_shows_nothing) {
+  const auto verdicts = [&] {
+    std::vector<Verdict> all;
+    for (const RowOutcome& row : run("reads_in_rows").rows) all.push_back(row.verdict);
+    return all;
+  };
+  constexpr auto pass = Verdict::pass, fail = Verdict::fail, nothing = Verdict::inconclusive;
+  BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
+  environment.controls.read =
+      "rdmap.read.valid-request-answered: silence";  // of the tester's Reads
+  BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
+  environment.controls.iut_read = "rdmap.read.request-header-format: silence";
+  BOOST_TEST((verdicts() == std::vector{fail, fail, nothing, pass, nothing}));
+  BOOST_TEST((run("reads_in_rows").verdict == fail));
+  const CaseOutcome outcome = run("reads");
+  BOOST_TEST((outcome.verdict == nothing));
+  BOOST_TEST(outcome.reason.find("no lone RDMA Read of the IUT succeeds") == 0u);
+  environment.controls.iut_read =
+      "mpa.crc.support-implemented: silence";  // which the case is about
+  BOOST_TEST((run("reads").verdict == pass));
+  BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
+}
+
 // An IUT that hangs costs one deadline; what it misses in the shorter deadlines after it is no
 // failure.
 BOOST_AUTO_TEST_CASE(rows_after_one_that_used_up_its_deadline_get_a_tenth_of_it) {
@@ -259,7 +283,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 17u);
+  BOOST_TEST(ids.size() == 19u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");

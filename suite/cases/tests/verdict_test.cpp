@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "suite/cases/framework/excuses.hpp"
 #include "suite/cases/framework/verdict.hpp"
 
 using namespace suite::cases;
@@ -67,6 +68,28 @@ BOOST_AUTO_TEST_CASE(a_finding_fails_the_cases_that_are_about_it_alone) {
 BOOST_AUTO_TEST_CASE(what_was_also_seen_leaves_the_verdict_alone) {
   const std::vector<ExpectationRecord> seen{made(Judgement::pass), made(Judgement::also_seen)};
   BOOST_TEST((verdict_of("case", {}, {}, seen).verdict == Verdict::pass));
+}
+
+// docs/disputes.md D65.
+BOOST_AUTO_TEST_CASE(a_lower_fault_excuses_what_the_testers_stream_did_not_survive) {
+  ExpectationRecord found = made(Judgement::also_seen);
+  found.rule = "mpa.framing.pad-sent-as-zero";
+  found.row = "row";
+  found.place = StreamPlace{};
+  const std::vector<ExpectationRecord> all{found};
+  const RowSoFar survived{.row = "row", .made = all, .stream_gave_up = false};
+  const RowSoFar ended{.row = "row", .made = all, .stream_gave_up = true};
+  const RowSoFar another{.row = "another", .made = all, .stream_gave_up = true};
+  const char *above = "ddp.tagged.placed-at-to", *beside = "mpa.crc.support-implemented";
+  BOOST_TEST(excused_by_lower_layer(above, ended));
+  BOOST_TEST(!excused_by_lower_layer(above, survived));
+  BOOST_TEST(!excused_by_lower_layer(above, another));
+  BOOST_TEST(!excused_by_lower_layer(beside, ended));
+  BOOST_TEST((end_is_explained(ended) && !end_is_explained(survived)));
+  // Without the CRC field it waits for octets that do not come.
+  std::vector<ExpectationRecord> unreadable = all;
+  unreadable.front().rule = "mpa.crc.field-present-when-disabled";
+  BOOST_TEST(excused_by_lower_layer(above, {"row", unreadable, false}));
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {

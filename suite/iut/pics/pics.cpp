@@ -30,6 +30,8 @@ constexpr std::array items{
              "Can a region be registered so that its Tagged Offsets begin at 0?"},
     PicsItem{capability::chosen_base, false, "",
              "Can its consumer choose the Tagged Offset at which a region begins?"},
+    PicsItem{capability::process_rights, false, "RFC 5041, 8.3.2",
+             "Can the agent register memory that its process may not write, or not access?"},
     PicsItem{capability::shared_receive_queue, false, "", "Can endpoints share a receive queue?"},
     PicsItem{capability::shared_queue_resize, false, "",
              "Can a shared receive queue be given another depth?"},

@@ -38,6 +38,7 @@ iut::Reply DatDriver::run(const iut::RegisterMemory& command) {
   if (zone == nullptr) return no_such("domain", command.domain);
   if (command.length > max_region) return refused("the region is longer than 1 GiB", ENOMEM);
   if (command.base.has_value()) return unsupported("DAT has no Tagged Offset to choose");
+  if (command.process_rights.has_value()) return unsupported("the agent keeps all its rights");
   if (command.access.remote_atomic) return unsupported("DAT has no atomic operations");
 
   Region region;

@@ -38,6 +38,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::RegisterMemory&
   if (owner == domains_.end()) return no_such("domain", command.domain);
   if (command.zero_based && command.base.value_or(0) != 0)
     return refused("a zero-based region begins at 0", EINVAL);
+  if (command.process_rights.has_value()) return unsupported("the memory is the kernel's own");
   if (command.length == 0) return refused("a fast registration has at least one octet", EINVAL);
   const std::uint64_t most = std::uint64_t{device_.max_fast_reg_page_list_len} * device_.page_size;
   if (command.length > most)

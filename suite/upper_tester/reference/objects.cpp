@@ -43,25 +43,41 @@ iut::Reply ReferenceDriver::perform(const iut::DestroyDomain& command) {
 
 // ---- memory ----
 
+auto ReferenceDriver::allocate(const iut::RegisterMemory& command) const
+    -> std::expected<Region, iut::Reply> {
+  if (command.length > max_region_octets)
+    return std::unexpected(failed(ENOMEM, "a region has at most 1 GiB"));
+  Region region;
+  if (!command.process_rights) {
+    try {
+      region.octets.assign(command.length, std::byte{command.fill});
+    } catch (const std::bad_alloc&) {
+      return std::unexpected(failed(ENOMEM, "no memory for the region"));
+    }
+    return region;
+  }
+  region.pages = std::make_unique<Buffer>(command.length, command.fill, *command.process_rights);
+  if (!*region.pages) return std::unexpected(failed(errno, "mmap"));
+  return region;
+}
+
 iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
   constexpr std::uint64_t page = 4096;
   if (command.region == 0 || regions_.contains(command.region))
     return bad_handle("region", command.region);
   const auto* home = domain(command.domain);
   if (home == nullptr) return bad_handle("domain", command.domain);
-  if (command.length > max_region_octets) return failed(ENOMEM, "a region has at most 1 GiB");
-  Region region;
-  try {
-    region.octets.assign(command.length, std::byte{command.fill});
-  } catch (const std::bad_alloc&) {
-    return failed(ENOMEM, "no memory for the region");
-  }
-  verbs::RegionAttributes attributes{.memory = region.octets,
+  auto allocated = allocate(command);
+  if (!allocated) return allocated.error();
+  Region region = std::move(*allocated);
+  verbs::RegionAttributes attributes{.memory = region.memory(),
                                      .access = access_of(command.access),
                                      .zero_based = command.zero_based};
   attributes.base = command.base;
   if (!command.zero_based && !command.base) attributes.base = next_base_;
   const auto registered = rnic_->register_memory(home->object, attributes);
+  // What this RNIC places is written by its process, which a signal would end without the right.
+  if (region.pages && !region.pages->open_fully()) return failed(errno, "mmap");
   if (!registered) return failed(registered.error(), "register memory");
   next_base_ += (command.length / page + 2) * page;
   region.info = *registered;
@@ -87,11 +103,11 @@ iut::Reply ReferenceDriver::perform(const iut::DeregisterMemory& command) {
 iut::Reply ReferenceDriver::perform(const iut::ReadMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return bad_handle("region", command.region);
-  const auto& octets = found->second.octets;
+  const rnic::wire::Bytes octets = found->second.memory();
   if (command.offset > octets.size() || command.length > octets.size() - command.offset)
     return failed(EINVAL, "outside of the region");
   iut::Reply reply;
-  const auto part = rnic::wire::Bytes(octets).subspan(command.offset, command.length);
+  const auto part = octets.subspan(command.offset, command.length);
   reply.octets.emplace(part.begin(), part.end());
   return reply;
 }
@@ -99,7 +115,7 @@ iut::Reply ReferenceDriver::perform(const iut::ReadMemory& command) {
 iut::Reply ReferenceDriver::perform(const iut::WriteMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return bad_handle("region", command.region);
-  auto& octets = found->second.octets;
+  const rnic::wire::MutableBytes octets = found->second.memory();
   if (command.offset > octets.size() || command.octets.size() > octets.size() - command.offset)
     return failed(EINVAL, "outside of the region");
   std::ranges::copy(command.octets, octets.begin() + static_cast<std::ptrdiff_t>(command.offset));

@@ -15,6 +15,7 @@
 #include "reference_rnic/access/resource_tree.hpp"
 #include "reference_rnic/lawful/offer.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
+#include "suite/upper_tester/buffer.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/reference/behaviour.hpp"
 
@@ -50,8 +51,13 @@ class ReferenceDriver final : public Driver {
   /// Memory stays readable after its registration has ended, until the reset.
   struct Region {
     std::vector<std::byte> octets;
+    /// In place of `octets`, where the process is to lack rights to it when it is registered.
+    std::unique_ptr<Buffer> pages;
     rnic::verbs::RegionInfo info;
     Resource resource = Resource::none;  ///< while registered
+    [[nodiscard]] rnic::wire::MutableBytes memory() {
+      return pages ? rnic::wire::MutableBytes{pages->data(), pages->size()} : octets;
+    }
   };
   struct Endpoint {
     rnic::verbs::QueuePairHandle queue_pair;
@@ -100,6 +106,8 @@ class ReferenceDriver final : public Driver {
   /// Emits all completions that are there and arms the queue for the next one.
   void drain(iut::Handle endpoint);
 
+  [[nodiscard]] std::expected<Region, iut::Reply> allocate(
+      const iut::RegisterMemory& command) const;
   void create_default_domain();
   void release_everything();
   void release_endpoint(iut::Handle handle);

@@ -132,6 +132,7 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
                                         capability::stream_windows,
                                         capability::zero_based,
                                         capability::chosen_base,
+                                        capability::process_rights,
                                         capability::shared_receive_queue,
                                         capability::shared_queue_resize,
                                         capability::completion_overflow,

@@ -151,7 +151,8 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
   namespace capability = iut::capability;
   const auto flag = [&](unsigned mask) { return (attributes.device_cap_flags & mask) != 0; };
   std::vector<std::string> names{capability::solicited, capability::completion_overflow,
-                                 capability::endpoint_abort, capability::endpoint_reset};
+                                 capability::endpoint_abort, capability::endpoint_reset,
+                                 capability::process_rights};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
                                capability::local_invalidate});

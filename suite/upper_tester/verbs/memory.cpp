@@ -40,9 +40,11 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::RegisterMemory& c
     return refused("a zero-based region begins at 0", EINVAL);
 
   Region region;
-  region.buffer = std::make_unique<Buffer>(command.length);
+  region.buffer = command.process_rights ? std::make_unique<Buffer>(command.length, command.fill,
+                                                                    *command.process_rights)
+                                         : std::make_unique<Buffer>(command.length);
   if (!*region.buffer) return failed("mmap", errno);
-  std::memset(region.buffer->data(), command.fill, command.length);
+  if (region.buffer->writable()) std::memset(region.buffer->data(), command.fill, command.length);
   // The I/O virtual address is the peer's offset of the first octet: 0 in a zero-based region.
   const bool chosen = command.zero_based || command.base.has_value();
   region.base =

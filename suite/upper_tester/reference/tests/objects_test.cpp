@@ -92,6 +92,23 @@ BOOST_AUTO_TEST_CASE(regions_can_be_empty_zero_based_or_too_large) {
   BOOST_TEST(fails(memory(3, std::uint64_t{1} << 60)));
 }
 
+BOOST_AUTO_TEST_CASE(memory_is_registered_with_the_rights_of_the_process_only) {
+  iut::RegisterMemory reading = memory(1, 4096);
+  reading.access = {};
+  reading.access.remote_read = true;
+  reading.fill = 7;
+  reading.process_rights = "read";
+  a.must(reading);
+  BOOST_TEST((*a.must(iut::ReadMemory{1, 4095, 1}).octets == iut::Octets{std::byte{7}}));
+  iut::RegisterMemory writing = reading;
+  writing.region = 2;
+  writing.access.remote_write = true;
+  BOOST_TEST(fails(writing));
+  reading.region = 3;
+  reading.process_rights = "none";
+  BOOST_TEST(fails(reading));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_in_use_is_not_destroyed_but_reset_takes_all) {
   a.must(iut::CreateDomain{1});
   auto command = memory(1, 8);

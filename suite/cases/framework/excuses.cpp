@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/excuses.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace suite::cases {
+
+namespace {
+
+constexpr int above_all_layers = 3;
+
+int layer_of(std::string_view rule) {
+  if (rule.starts_with("mpa.")) return 0;
+  return rule.starts_with("ddp.") ? 1 : 2;
+}
+
+bool gave_up_below(int layer, const RowSoFar& so_far) {
+  return (so_far.stream_gave_up || framing_is_unreadable(so_far)) &&
+         std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
+           return one.row == so_far.row && one.place && layer_of(one.rule) < layer &&
+                  (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);
+         });
+}
+
+}  // namespace
+
+bool framing_is_unreadable(const RowSoFar& so_far) {
+  return std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
+    return one.row == so_far.row && one.place && one.judgement != Judgement::advisory &&
+           (one.rule == "mpa.crc.field-always-included" ||
+            one.rule == "mpa.crc.field-present-when-disabled" ||
+            one.rule.starts_with("mpa.markers."));
+  });
+}
+
+bool excused_by_lower_layer(std::string_view rule, const RowSoFar& so_far) {
+  return gave_up_below(layer_of(rule), so_far);
+}
+
+bool end_is_explained(const RowSoFar& so_far) { return gave_up_below(above_all_layers, so_far); }
+
+std::string why_reads_show_nothing(const Controls& controls, const lower_tester::ReadsUsed& used,
+                                   std::span<const std::string_view> aims) {
+  struct Rest {
+    bool used;
+    const std::string& why_not;
+    const char* words;
+  };
+  for (const auto& [is_used, why_not, words] :
+       {Rest{used.by_tester, controls.read, "the IUT answers no lone RDMA Read"},
+        Rest{used.by_iut, controls.iut_read, "no lone RDMA Read of the IUT succeeds"}}) {
+    // The control's reason begins with the rule at which it failed.
+    const bool about_it = std::ranges::any_of(aims, [&why = why_not](std::string_view rule) {
+      return why.starts_with(fmt::format("{}: ", rule));
+    });
+    if (is_used && !why_not.empty() && !about_it)
+      return fmt::format("{}, so what came of one shows nothing: {}", words, why_not);
+  }
+  return {};
+}
+
+}  // namespace suite::cases
