@@ -158,9 +158,9 @@ results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
   const SelfTestRecord& known = around_.self_test;
-  if (const auto seen = known.by_case.find(record.id); seen != known.by_case.end())
+  if (const auto seen = known.seen_to_fail_by.find(record.id); seen != known.seen_to_fail_by.end())
     record.seen_to_fail_by = seen->second;
-  if (const auto seen = known.by_rule.find(record.id); seen != known.by_rule.end())
+  if (const auto seen = known.seen_to_fail_at.find(record.id); seen != known.seen_to_fail_at.end())
     record.seen_to_fail_at = seen->second;
   return record;
 }

@@ -26,7 +26,7 @@
 #include "suite/runner/report.hpp"
 #include "suite/runner/run_gate.hpp"
 #include "suite/runner/run_summary.hpp"
-#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/self_test_record.hpp"
 
 namespace suite::runner {
 

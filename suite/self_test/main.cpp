@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/did_you_mean.hpp"
+#include "base/record/json_writer.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
 #include "suite/runner/options.hpp"
@@ -146,7 +147,8 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
     }
   }
   if (!arguments.out.empty()) {
-    const auto written = runner::write_output_file(arguments.out, json_of(matrix).dump(1) + "\n");
+    const auto written = runner::write_output_file(
+        arguments.out, base::record::to_json(record_of(matrix)).dump(1) + "\n");
     if (!written) {
       base::say(stderr, "rnic-self-test: --out: {}\n", written.error());
       return 3;

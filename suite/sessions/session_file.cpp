@@ -2,14 +2,12 @@
 #include "suite/sessions/session_file.hpp"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/std.h>
 
 #include "base/line_file.hpp"
-#include "base/record/json_reader.hpp"
+#include "base/record/json_file.hpp"
 #include "suite/sessions/session_tables.hpp"
 
 namespace suite::sessions {
@@ -23,15 +21,10 @@ std::expected<void, std::string> write_session(const std::filesystem::path& file
 }
 
 std::expected<SessionFile, std::string> read_session(const std::filesystem::path& file) {
-  std::ifstream input(file, std::ios::binary);
-  if (!input) return std::unexpected(fmt::format("{} cannot be read", file.string()));
-  const std::string text{std::istreambuf_iterator<char>(input), {}};
-  const auto json = base::record::Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", file.string()));
-  SessionFile session;
-  if (const auto fault = base::record::from_json(json, session))
-    return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
-  if (session.session.streams.empty() || session.session.streams.size() > most_streams)
+  auto session = base::record::read_file<SessionFile>(file, "a session");
+  if (!session) return session;
+  const auto& streams = session->session.streams;
+  if (streams.empty() || streams.size() > most_streams)
     return std::unexpected(
         fmt::format("{}: a session has 1 to {} streams", file.string(), most_streams));
   return session;
