@@ -81,10 +81,10 @@ std::string line_of(const VariedResult& result) {
                      name_of(result.set), result.reason.empty() ? "" : ": ", result.reason);
 }
 
-std::string text_of(const StrangerResult& result) {
+std::string text_of(const ProfileResult& result) {
   std::string text =
       fmt::format("{:<9} {:<28} {} rules blamed: {}\n", result.good() ? "right" : "WRONG",
-                  result.stranger->name, result.blamed.size(), result.stranger->what);
+                  result.profile->name, result.blamed.size(), result.profile->what);
   const auto add = [&](const char* heading, const std::vector<std::string>& lines) {
     for (const std::string& line : lines) text += fmt::format("  {}: {}\n", heading, line);
   };

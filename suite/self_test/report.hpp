@@ -4,9 +4,9 @@
 #pragma once
 
 #include "suite/runner/self_test_record.hpp"
+#include "suite/self_test/implementation_profiles.hpp"
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/matrix.hpp"
-#include "suite/self_test/strangers.hpp"
 #include "suite/self_test/varied_run.hpp"
 
 namespace suite::self_test {
@@ -17,8 +17,8 @@ namespace suite::self_test {
 [[nodiscard]] std::string line_of(const LawfulResult& result);
 /// One line for a deviation under lawful variants.
 [[nodiscard]] std::string line_of(const VariedResult& result);
-/// A line for a stranger, and one for each rule that is blamed or left out wrongly.
-[[nodiscard]] std::string text_of(const StrangerResult& result);
+/// A line for a profile, and one for each rule that is blamed or left out wrongly.
+[[nodiscard]] std::string text_of(const ProfileResult& result);
 /// Each deviation, and what the cases evaluate in the conforming run.
 [[nodiscard]] runner::SelfTestRecord record_of(const Matrix& matrix);
 
