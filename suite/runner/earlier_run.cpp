@@ -149,13 +149,16 @@ std::optional<std::string> other_iut(const results::IutRecord& before,
   const auto differs = [](const char* what, const std::string& was, const std::string& is) {
     return fmt::format("a run of another IUT (its {} was '{}', and is '{}')", what, was, is);
   };
-  if (before.driver != now.driver) return differs("driver", before.driver, now.driver);
-  if (before.driver_version != now.driver_version)
-    return differs("driver's version", before.driver_version, now.driver_version);
-  if (before.firmware != now.firmware) return differs("firmware", before.firmware, now.firmware);
-  if (before.kernel != now.kernel) return differs("kernel", before.kernel, now.kernel);
-  if (before.implementation != now.implementation)
-    return differs("implementation", before.implementation, now.implementation);
+  if (before.identity.driver != now.identity.driver)
+    return differs("driver", before.identity.driver, now.identity.driver);
+  if (before.identity.driver_version != now.identity.driver_version)
+    return differs("driver's version", before.identity.driver_version, now.identity.driver_version);
+  if (before.identity.firmware != now.identity.firmware)
+    return differs("firmware", before.identity.firmware, now.identity.firmware);
+  if (before.identity.kernel != now.identity.kernel)
+    return differs("kernel", before.identity.kernel, now.identity.kernel);
+  if (before.identity.implementation != now.identity.implementation)
+    return differs("implementation", before.identity.implementation, now.identity.implementation);
   return std::nullopt;
 }
 

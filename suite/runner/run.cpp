@@ -313,11 +313,11 @@ void Run::compare_claims(const iut::Hello& hello) {
 
 void Run::describe_iut(const iut::Hello& hello) {
   record_.iut = {.kind = options_.choice.name(),
-                 .driver = hello.driver,
-                 .driver_version = hello.driver_version,
-                 .firmware = hello.firmware,
-                 .kernel = hello.kernel,
-                 .implementation = hello.implementation,
+                 .identity = {.implementation = hello.implementation,
+                              .driver = hello.driver,
+                              .driver_version = hello.driver_version,
+                              .firmware = hello.firmware,
+                              .kernel = hello.kernel},
                  .capabilities = hello.capabilities,
                  .limits = hello.limits,
                  .addresses = instances_.front()->network().iut_addresses(),

@@ -157,7 +157,7 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (rows_used_) prepare_next_row();
   rows_used_ = true;
   context_.note(Direction::none, "row: " + name);
-  auto [verdict, reason, silence, lack] = rule_on_row(name, row_body);
+  auto [verdict, reason, silence, lack, rule] = rule_on_row(name, row_body);
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     lack.reset();

@@ -86,11 +86,11 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
 /// An arrival that follows something that does not work in this IUT at all shows nothing about the
 /// subject of the case, whether it passes or fails, unless the case is about just that. What the
 /// judge found stands.
-void heed_controls(const Case& a_case, const Environment& environment,
-                   const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
+void apply_controls(const Case& a_case, const Environment& environment,
+                    const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
   struct Rest {
     bool used;
-    const std::string& why_not;
+    const std::optional<FailedControl>& failed;
     const char* words;
   };
   const Rest rests[] = {
@@ -105,13 +105,12 @@ void heed_controls(const Case& a_case, const Environment& environment,
   const bool judged_by_case = outcome.verdict == Verdict::pass ||
                               (outcome.verdict == Verdict::fail && failed(false) && !failed(true));
   for (const Rest& rest : rests) {
-    // The control's reason begins with the rule at which it failed.
-    const bool about_it = std::ranges::any_of(a_case.rules, [&](std::string_view rule) {
-      return rest.why_not.starts_with(fmt::format("{}: ", rule));
-    });
-    if (!rest.used || rest.why_not.empty() || about_it || !judged_by_case) continue;
+    if (!rest.used || !rest.failed || !judged_by_case) continue;
+    const bool about_it = std::ranges::find(a_case.rules, rest.failed->rule) != a_case.rules.end();
+    if (about_it) continue;
     outcome.reason =
-        fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.why_not);
+        fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.failed->reason);
+    outcome.failed_rule.clear();
     outcome.verdict = Verdict::inconclusive;
     return;
   }
@@ -142,15 +141,16 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   }
   // An agent that gives no reply has had its time; the next case tries again.
   if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
-  auto [verdict, reason, silence, lack] =
+  auto [verdict, reason, silence, lack, rule] =
       verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
   outcome.lack = std::move(lack);
+  outcome.failed_rule = std::move(rule);
   const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
   const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
   outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;
-  heed_controls(a_case, environment, context.evidence, outcome);
+  apply_controls(a_case, environment, context.evidence, outcome);
 }
 
 }  // namespace
