@@ -28,6 +28,10 @@ Link::Reaction take(Link& link, rdma_cm_event_type type, int error = 0) {
   return link.take({type, error, {}, {}, {}});
 }
 
+WorkCompletion completion(std::uint64_t number, ibv_wc_opcode opcode = IBV_WC_SEND) {
+  return {number, IBV_WC_SUCCESS, opcode, 64, {}};
+}
+
 template <class Event>
 const Event& at(const Link::Events& events, std::size_t place) {
   BOOST_REQUIRE(place < events.size());
@@ -122,12 +126,30 @@ BOOST_AUTO_TEST_CASE(an_orderly_end_waits_for_signaled_work) {
   link.posted({2, 12, "send", true});
   BOOST_TEST(!link.may_disconnect());
   BOOST_TEST(!link.end_is_due());
-  BOOST_TEST(link.completed(2)->work == 12U);
+  std::map<std::uint64_t, iut::WorkId> receives;
+  BOOST_TEST(std::get<iut::CompletionEvent>(link.completed(completion(2), receives)).work == 12U);
   BOOST_TEST(link.end_is_due());
   link.disconnecting();
   BOOST_TEST(!link.end_is_due());
   BOOST_TEST(link.state_name() == "closing");
-  BOOST_TEST(!link.completed(1));  // done with what was posted after it
+  // Done with what was posted after it.
+  BOOST_TEST(
+      std::holds_alternative<iut::AsynchronousEvent>(link.completed(completion(1), receives)));
+}
+
+BOOST_AUTO_TEST_CASE(a_length_is_reported_where_verbs_define_it) {
+  Link link = connected();
+  std::map<std::uint64_t, iut::WorkId> receives{{5, 15}};
+  link.posted({1, 11, iut::operation::write, true});
+  link.posted({2, 12, iut::operation::read, true});
+  const auto length_of = [&](std::uint64_t number, ibv_wc_opcode opcode) {
+    return std::get<iut::CompletionEvent>(link.completed(completion(number, opcode), receives))
+        .length;
+  };
+  BOOST_TEST(length_of(1, IBV_WC_RDMA_WRITE) == 0U);
+  BOOST_TEST(length_of(2, IBV_WC_RDMA_READ) == 64U);
+  BOOST_TEST(length_of(5, IBV_WC_RECV) == 64U);
+  BOOST_TEST(receives.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

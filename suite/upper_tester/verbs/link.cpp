@@ -208,7 +208,39 @@ bool Link::has_signaled_work() const {
                      [](const SendWork& each) { return each.signaled; });
 }
 
-std::optional<SendWork> Link::completed(std::uint64_t number) {
+iut::Event Link::completed(const WorkCompletion& completion,
+                           std::map<std::uint64_t, iut::WorkId>& receives) {
+  iut::CompletionEvent event;
+  event.endpoint = endpoint_;
+  event.status = status_name(completion.status);
+  const auto receive = receives.find(completion.number);
+  if (receive != receives.end()) {
+    event.work = receive->second;
+    event.operation = iut::operation::receive;
+    receives.erase(receive);
+  } else if (const auto sent = take_sent(completion.number)) {
+    event.work = sent->work;
+    event.operation = sent->operation;
+  } else {
+    iut::AsynchronousEvent odd;
+    odd.endpoint = endpoint_;
+    odd.kind = "other";
+    odd.detail = std::string("a completion (") + ibv_wc_status_str(completion.status) +
+                 ") of work that was completed before or never posted";
+    return odd;
+  }
+  if (completion.status != IBV_WC_SUCCESS) return event;
+  // Verbs define the length for receives, and for sinks that the peer's response fills.
+  const bool has_length =
+      event.operation == iut::operation::receive || completion.opcode == IBV_WC_RDMA_READ ||
+      completion.opcode == IBV_WC_FETCH_ADD || completion.opcode == IBV_WC_COMP_SWAP;
+  if (has_length) event.length = completion.length;
+  event.invalidated_stag = completion.invalidated_stag;
+  return event;
+}
+
+/// Unsignaled work that was posted before it is done as well.
+std::optional<SendWork> Link::take_sent(std::uint64_t number) {
   const auto found = std::find_if(sends_.begin(), sends_.end(),
                                   [&](const SendWork& each) { return each.number == number; });
   if (found == sends_.end()) return std::nullopt;

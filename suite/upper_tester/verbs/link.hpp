@@ -4,11 +4,13 @@
 // libibverbs and the one over the kernel's verbs share it; it calls neither.
 #pragma once
 
+#include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 #include <sys/socket.h>
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +33,14 @@ struct SendWork {
   iut::WorkId work = 0;
   std::string operation;
   bool signaled = true;
+};
+
+struct WorkCompletion {
+  std::uint64_t number = 0;
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  int opcode = IBV_WC_SEND;  ///< an ibv_wc_opcode if `status` is success
+  std::uint32_t length = 0;
+  std::optional<std::uint32_t> invalidated_stag;
 };
 
 class Link {
@@ -90,8 +100,10 @@ class Link {
 
   // -- the send queue --
   void posted(SendWork work) { sends_.push_back(std::move(work)); }
-  /// The work that a completion reports. Unsignaled work that was posted before it is done as well.
-  [[nodiscard]] std::optional<SendWork> completed(std::uint64_t number);
+  /// The event that reports a completion. `receives`: those that are posted to any receive queue, by
+  /// number.
+  [[nodiscard]] iut::Event completed(const WorkCompletion& completion,
+                                     std::map<std::uint64_t, iut::WorkId>& receives);
   /// An orderly end is asked for. To disconnect with work in the send queue is an error in iWARP
   /// verbs: false while signaled work is not reported, and then end_is_due() once it is.
   [[nodiscard]] bool may_disconnect();
@@ -105,6 +117,7 @@ class Link {
   [[nodiscard]] Reaction take_end(const LinkEvent& event);
   [[nodiscard]] Reaction take_disconnected();
   [[nodiscard]] bool has_signaled_work() const;
+  [[nodiscard]] std::optional<SendWork> take_sent(std::uint64_t number);
 
   iut::Handle endpoint_;
   State state_ = State::idle;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Work requests and their completions.
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -198,35 +197,11 @@ void VerbsDriver::take_completions() {
 }
 
 void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {
-  iut::CompletionEvent event;
-  event.endpoint = endpoint.link.endpoint();
-  event.status = status_name(completion.status);
-  const auto receive = receives_.find(completion.wr_id);
-  if (receive != receives_.end()) {
-    event.work = receive->second;
-    event.operation = iut::operation::receive;
-    receives_.erase(receive);
-  } else if (const auto posted = endpoint.link.completed(completion.wr_id)) {
-    event.work = posted->work;
-    event.operation = posted->operation;
-  } else {
-    iut::AsynchronousEvent odd;
-    odd.endpoint = endpoint.link.endpoint();
-    odd.kind = "other";
-    odd.detail = std::string("a completion (") + ibv_wc_status_str(completion.status) +
-                 ") of work that was completed before or never posted";
-    return emit(odd);
-  }
-  if (completion.status == IBV_WC_SUCCESS) {
-    // Verbs define the length for receives, and for sinks that the peer's response fills.
-    const bool has_length =
-        event.operation == iut::operation::receive || completion.opcode == IBV_WC_RDMA_READ ||
-        completion.opcode == IBV_WC_FETCH_ADD || completion.opcode == IBV_WC_COMP_SWAP;
-    if (has_length) event.length = completion.byte_len;
-    if ((completion.wc_flags & IBV_WC_WITH_INV) != 0)
-      event.invalidated_stag = completion.invalidated_rkey;
-  }
-  emit(event);
+  WorkCompletion done{completion.wr_id, completion.status, completion.opcode, completion.byte_len,
+                      std::nullopt};
+  if ((completion.wc_flags & IBV_WC_WITH_INV) != 0)
+    done.invalidated_stag = completion.invalidated_rkey;
+  emit(endpoint.link.completed(done, receives_));
   if (endpoint.link.end_is_due() && disconnect_now(endpoint) != 0)
     std::fprintf(stderr, "rnic-agent: %s\n", failed("rdma_disconnect", errno).error.c_str());
 }
