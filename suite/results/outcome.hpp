@@ -142,9 +142,9 @@ constexpr auto names_of(Silence) {
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
   std::string reason;  ///< one line; empty only for pass
-  /// Of the failed expectation that decided the verdict; empty: something else did. Known to the
-  /// run, and not part of the document.
-  std::string failed_rule{};
+  /// Of the expectation that decided the verdict; empty: something else did. Known to the run, and
+  /// not part of the document.
+  std::string deciding_rule{};
   std::optional<Lack> lack{};                   ///< why it is not applicable, if it is for a lack
   std::vector<ExpectationRecord> expectations;  ///< advisories are among them
   std::vector<RowOutcome> rows;

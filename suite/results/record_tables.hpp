@@ -59,9 +59,10 @@ constexpr auto table_of(const ConnectionRecord*) {
 constexpr auto table_of(const CaseOutcome*) {
   return table(
       "outcome", required("verdict", &CaseOutcome::verdict),
-      required("reason", &CaseOutcome::reason), internal("failed_rule", &CaseOutcome::failed_rule),
-      defaulted("lack", &CaseOutcome::lack), required("expectations", &CaseOutcome::expectations),
-      required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
+      required("reason", &CaseOutcome::reason),
+      internal("deciding_rule", &CaseOutcome::deciding_rule), defaulted("lack", &CaseOutcome::lack),
+      required("expectations", &CaseOutcome::expectations), required("rows", &CaseOutcome::rows),
+      required("exchange", &CaseOutcome::exchange),
       defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
       internal("connections", &CaseOutcome::connections),
       required("duration", &CaseOutcome::duration), internal("silence", &CaseOutcome::silence));

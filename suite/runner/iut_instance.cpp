@@ -224,14 +224,14 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
 void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
   const VerdictInputs inputs{
-      .seen = {.verdict = outcome.verdict, .reason = outcome.reason, .rule = outcome.failed_rule},
+      .seen = {.verdict = outcome.verdict, .reason = outcome.reason, .rule = outcome.deciding_rule},
       .earlier_death = earlier_death(attempt, outcome),
       .kernel = look_at_kernel(attempt)};
   Decision decision = decide(inputs);
   record.outcome = std::move(outcome);
   record.outcome.verdict = decision.ruling.verdict;
   record.outcome.reason = std::move(decision.ruling.reason);
-  record.outcome.failed_rule = std::move(decision.ruling.rule);
+  record.outcome.deciding_rule = std::move(decision.ruling.rule);
   if (record.outcome.verdict != cases::Verdict::not_applicable) record.outcome.lack.reset();
   record.decided_by = decision.by;
   const Control* control = control_of(attempt);
@@ -240,7 +240,7 @@ void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   if (control != nullptr) {
     auto& failed = controls_.*control->place;
     failed.reset();
-    if (!works) failed = {record.outcome.reason, record.outcome.failed_rule};
+    if (!works) failed = {record.outcome.reason, record.outcome.deciding_rule};
   }
   record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();

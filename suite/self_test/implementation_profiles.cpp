@@ -116,7 +116,7 @@ std::expected<ProfileResult, std::string> run(const runner::SuiteParts& parts,
   for (const runner::Control& control : parts.controls) {
     const CaseOutcome outcome = parts.execute(control.one, environment);
     if (outcome.verdict == Verdict::fail || outcome.verdict == Verdict::inconclusive)
-      environment.controls.*control.place = {outcome.reason, outcome.failed_rule};
+      environment.controls.*control.place = {outcome.reason, outcome.deciding_rule};
   }
   ProfileResult result{.profile = &profile, .blamed = {}, .unexplained = {}};
   for (const cases::Case& one : parts.table) judge(one.id, parts.execute(one, environment), result);

@@ -29,7 +29,7 @@ struct DatAccess {
 /// Why a positive control did not pass.
 struct FailedControl {
   std::string reason;  ///< one line
-  std::string rule;    ///< that it failed at; empty: it did not come so far
+  std::string rule;    ///< of the expectation that it ended at; empty: of none
 };
 
 /// What a run tries once before its cases, since many of them depend on it. Nothing: it works, or

@@ -110,7 +110,7 @@ void apply_controls(const Case& a_case, const Environment& environment,
     if (about_it) continue;
     outcome.reason =
         fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.failed->reason);
-    outcome.failed_rule.clear();
+    outcome.deciding_rule.clear();
     outcome.verdict = Verdict::inconclusive;
     return;
   }
@@ -146,7 +146,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
   outcome.lack = std::move(lack);
-  outcome.failed_rule = std::move(rule);
+  outcome.deciding_rule = std::move(rule);
   const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
   const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
   outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;

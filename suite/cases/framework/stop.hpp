@@ -22,7 +22,7 @@ struct CaseStop {
   std::optional<Silence> silence{};
   /// With not applicable: what the IUT lacks.
   std::optional<results::Lack> lack{};
-  /// Of the failed expectation that ended the body.
+  /// Of the expectation that ended the body.
   std::string rule{};
 };
 

@@ -20,7 +20,7 @@ struct Ruling {
   /// The kind of silence that it results from.
   std::optional<Silence> silence{};
   std::optional<results::Lack> lack{};
-  /// Of the failed expectation that decides the verdict.
+  /// Of the expectation that decides the verdict.
   std::string rule{};
 };
 
