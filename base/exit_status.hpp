@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace base {
 
@@ -15,6 +16,12 @@ struct ExitStatus {
 
 /// `SIGSEGV`, or `signal 42` if it has no name.
 [[nodiscard]] std::string signal_name(int signal);
+/// Whether this signal shows a fault of the program that it ended.
+[[nodiscard]] bool is_crash(int signal);
+/// `ended by SIGSEGV`: the words for a crash in the outcomes of cases, which known issues quote.
+[[nodiscard]] std::string ended_by(int signal);
+/// Every text of a crash contains this.
+inline constexpr std::string_view words_for_crash = "ended by SIG";
 /// `SIGSEGV` or `exit status 3`.
 [[nodiscard]] std::string text(const ExitStatus& status);
 

@@ -78,11 +78,11 @@ std::unique_ptr<AgentClient> CellRun::start(Side side) {
 
 void CellRun::introduce(Side side, const suite::iut::Hello& hello) {
   outcome_.hosts.push_back({.side = side,
-                            .implementation = hello.implementation,
-                            .driver = hello.driver,
-                            .driver_version = hello.driver_version,
-                            .firmware = hello.firmware,
-                            .kernel = hello.kernel});
+                            .identity = {.implementation = hello.implementation,
+                                         .driver = hello.driver,
+                                         .driver_version = hello.driver_version,
+                                         .firmware = hello.firmware,
+                                         .kernel = hello.kernel}});
 }
 
 /// Checked, not assumed: by the hello, unless the PICS denies it.

@@ -2,15 +2,17 @@
 #include "plugfest/compare.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/record/json_file.hpp"
 #include "base/standard_streams.hpp"
 #include "plugfest/gate.hpp"
+#include "plugfest/record_tables.hpp"
 #include "suite/jobs/progress.hpp"
+#include "suite/results/run_folder.hpp"
 
 namespace plugfest {
 
@@ -18,38 +20,35 @@ using suite::jobs::ExitCode;
 
 namespace {
 
-using nlohmann::json;
+using suite::results::GateResult;
 
 struct Ending {
   std::string how, reason;
   bool bad = false;
 };
 
-std::string gate_of(const json& cell) { return cell.at("gate").at("result").get<std::string>(); }
-
-Ending ending_of(const json& cell) {
-  if (cell.value("varies", false)) return {"known to vary", ""};
-  Ending made{.how = cell.at("verdict").get<std::string>(),
-              .reason = cell.value("reason", ""),
-              .bad = false};
-  const auto verdict = base::record::find<Verdict>(made.how);
-  made.bad = verdict && is_bad(*verdict);
-  if (cell.value("advisory", false)) made.how = "advisory";
-  if (made.bad) made.how += gate_of(cell) == "new_failure" ? " (new)" : " (expected)";
+Ending ending_of(const ListedCell& cell) {
+  if (cell.varies) return {"known to vary", ""};
+  const Outcome& outcome = cell.record.outcome;
+  Ending made{.how = outcome.advisory ? "advisory" : name(outcome.verdict),
+              .reason = outcome.reason,
+              .bad = is_bad(outcome.verdict)};
+  if (made.bad) made.how += cell.gate.result == GateResult::new_failure ? " (new)" : " (expected)";
   return made;
 }
 
 /// Of each cell the attempt that counts.
-std::map<std::string, Ending> endings(const json& results) {
+std::map<std::string, Ending> endings(const std::vector<ListedCell>& cells) {
   std::map<std::string, Ending> all;
-  for (const json& cell : results.at("cells"))
-    if (gate_of(cell) != "superseded") all[cell.at("id").get<std::string>()] = ending_of(cell);
+  for (const ListedCell& cell : cells)
+    if (cell.gate.result != GateResult::superseded) all[cell.record.id] = ending_of(cell);
   return all;
 }
 
 }  // namespace
 
-std::vector<Difference> differences(const json& before, const json& after) {
+std::vector<Difference> differences(const std::vector<ListedCell>& before,
+                                    const std::vector<ListedCell>& after) {
   const auto first = endings(before), second = endings(after);
   std::set<std::string> ids;
   for (const auto* run : {&first, &second})
@@ -67,24 +66,15 @@ std::vector<Difference> differences(const json& before, const json& after) {
   return all;
 }
 
-std::expected<json, std::string> load_results(const std::filesystem::path& folder) {
-  const auto file = folder / "results.json";
-  const auto wrong = [&](std::string_view what) {
-    return std::unexpected(fmt::format("{}: {}", file.string(), what));
-  };
-  std::ifstream text(file);
-  if (!text) return wrong("cannot be read; give the --out folder of a run that has ended");
-  json results = json::parse(text, nullptr, false);
-  if (!results.is_object() || !results.contains("plugfest"))
-    return wrong("these are no results of a plugfest");
-  if (results["plugfest"] != format_version)
-    return wrong("another version of this program wrote these results: compare them with that one");
-  try {
-    static_cast<void>(endings(results));
-  } catch (const json::exception&) {
-    return wrong("these are no results of a plugfest: a cell lacks what each one has");
-  }
-  return results;
+std::expected<Document, std::string> load_results(const std::filesystem::path& folder) {
+  const auto file = folder / suite::results::document_name;
+  std::error_code error;
+  if (!std::filesystem::exists(file, error))
+    return std::unexpected(file.string() +
+                           " cannot be read; give the --out folder of a run that has ended");
+  return base::record::read_file<Document>(
+      file, fmt::format("results of a plugfest in format {}", format_version),
+      {.refuse_unknown = false});
 }
 
 ExitCode compare_runs(const std::filesystem::path& before, const std::filesystem::path& after) {
@@ -94,13 +84,13 @@ ExitCode compare_runs(const std::filesystem::path& before, const std::filesystem
       base::say(stderr, "rnic-plugfest: {}\n", run->error());
       return ExitCode::usage;
     }
-  const auto found = differences(*first, *second);
+  const auto found = differences(first->cells, second->cells);
   for (const Difference& one : found)
     base::say(stdout, "{}: {} -> {}{}{}\n", suite::jobs::for_terminal(one.cell),
               suite::jobs::for_terminal(one.before), suite::jobs::for_terminal(one.after),
               one.reason.empty() ? "" : "\n    ", suite::jobs::for_terminal(one.reason));
   base::say(stdout, "{} of {} cells differ\n", found.size(),
-            std::max(endings(*first).size(), endings(*second).size()));
+            std::max(endings(first->cells).size(), endings(second->cells).size()));
   return found.empty() ? ExitCode::good : ExitCode::new_failure;
 }
 

@@ -2,13 +2,12 @@
 // `rnic-plugfest diff`: where two runs, of one event or of two states of it, came out differently.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <expected>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "plugfest/record.hpp"
 #include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
@@ -21,11 +20,11 @@ struct Difference {
 
 /// Cells that came out differently, by their ids. A bad cell that is expected differs from one that
 /// is not; one that is listed as intermittent counts as the same whatever its outcome.
-[[nodiscard]] std::vector<Difference> differences(const nlohmann::json& before,
-                                                  const nlohmann::json& after);
+[[nodiscard]] std::vector<Difference> differences(const std::vector<ListedCell>& before,
+                                                  const std::vector<ListedCell>& after);
 
 /// The results of a run's folder. The error is one line.
-[[nodiscard]] std::expected<nlohmann::json, std::string> load_results(
+[[nodiscard]] std::expected<Document, std::string> load_results(
     const std::filesystem::path& folder);
 
 /// Prints them: `new_failure` if there are any.

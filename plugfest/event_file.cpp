@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -12,20 +10,15 @@
 
 #include "base/glob.hpp"
 #include "base/sha256.hpp"
-#include "base/strict_yaml.hpp"
 #include "plugfest/cell.hpp"
+#include "plugfest/event_reader.hpp"
 #include "plugfest/verdict.hpp"
-#include "suite/iut/pics/pics.hpp"
 
 namespace plugfest {
 
 namespace {
 
-using base::StrictYaml;
-
-constexpr std::size_t longest_file = std::size_t{1} << 20;
-constexpr std::size_t most_participants = 1000, most_guests = 16, longest_list = 10'000,
-                      longest_text = 4096;
+constexpr std::size_t most_participants = 1000, longest_list = 10'000, longest_text = 4096;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -37,74 +30,12 @@ bool plain(std::string_view text, std::string_view besides, std::size_t longest)
          text.find_first_not_of(allowed) == std::string_view::npos;
 }
 
-std::string folded(const std::string& text) {
-  std::string lower = text;
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return lower;
-}
-
-/// Of what the results of a participant depend on. Its vendor may be renamed while they stand.
-std::string digest_of(const YAML::Node& node, const Participant& one) {
-  YAML::Node played = YAML::Clone(node);
-  if (played.IsMap())
-    for (const char* key : {"vendor", "alias", "parallel", "node", "pics"}) played.remove(key);
-  std::string text = YAML::Dump(played);
-  for (const auto& [capability, usable] : one.claims)
-    text += fmt::format("\n{} {}", capability, usable);
-  return base::sha256(std::as_bytes(std::span(text)));
-}
-
-class Reader {
- public:
-  Reader(const std::string& name, const EventFileOptions& options)
-      : yaml_(name), options_(options) {}
-
-  std::expected<Event, Faults> read(const std::string& text);
-
- private:
-  using Node = YAML::Node;
-  using Take = std::function<void(const Node&)>;
-  using Keys = std::map<std::string_view, Take>;
-
-  void mapping(const Node& node, std::string_view what, const Keys& keys,
-               std::initializer_list<std::string_view> required = {});
-  void items(const Node& node, std::string_view what, const Take& take);
-  void text(const Node& node, std::string_view key, std::string& into);
-  void word(const Node& node, std::string_view key, std::string_view besides, std::string& into);
-  void count(const Node& node, std::string_view key, int low, int high, int& into);
-  void seconds(const Node& node, std::string_view key, std::chrono::seconds& into);
-  void flag(const Node& node, std::string_view key, bool& into);
-  std::vector<std::string> texts(const Node& node, std::string_view what);
-
-  void participant(const Node& node);
-  void judge_names(const Node& node, const Participant& one, const Participant& other);
-  void join(const Node& node);
-  void join_as(const std::filesystem::path& file);
-  void agent(const Node& node, Participant& into);
-  void reference(const Node& node, Participant& into);
-  void ssh(const Node& node, Participant& into);
-  void argv(const Node& node, Participant& into);
-  void guest(const Node& node, Participant& into);
-  void pics(const Node& node, Participant& into);
-  void scenarios(const Node& node);
-  void pairs(const Node& node);
-  void pair(const Node& node);
-  std::optional<std::size_t> participant_named(const Node& node);
-  void exceptions(const Node& node);
-  void expectation(const Node& node);
-  void need_addresses();
-  void judge_guests();
-
-  StrictYaml yaml_;
-  const EventFileOptions& options_;
-  Event event_;
-  std::vector<YAML::Node> places_;  ///< of the participants
-};
+}  // namespace
 
 // ---------------------------------------------------------------- shapes
 
-void Reader::mapping(const Node& node, std::string_view what, const Keys& keys,
-                     std::initializer_list<std::string_view> required) {
+void EventReader::mapping(const Node& node, std::string_view what, const Keys& keys,
+                          std::initializer_list<std::string_view> required) {
   std::set<std::string, std::less<>> seen;
   yaml_.each(node, what, [&](const std::string& key, const Node& value) {
     seen.insert(key);
@@ -120,7 +51,7 @@ void Reader::mapping(const Node& node, std::string_view what, const Keys& keys,
     if (!seen.contains(key)) yaml_.fault(node, fmt::format("{} needs \"{}\"", what, key));
 }
 
-void Reader::items(const Node& node, std::string_view what, const Take& take) {
+void EventReader::items(const Node& node, std::string_view what, const Take& take) {
   if (!node.IsSequence() || node.size() == 0)
     return yaml_.fault(node, fmt::format("{} must be a list that is not empty", what));
   if (node.size() > longest_list)
@@ -128,7 +59,7 @@ void Reader::items(const Node& node, std::string_view what, const Take& take) {
   for (const auto& item : node) take(item);
 }
 
-void Reader::text(const Node& node, std::string_view key, std::string& into) {
+void EventReader::text(const Node& node, std::string_view key, std::string& into) {
   const auto value = yaml_.text(node, key);
   if (!value) return;
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; };
@@ -138,8 +69,8 @@ void Reader::text(const Node& node, std::string_view key, std::string& into) {
   into = *value;
 }
 
-void Reader::word(const Node& node, std::string_view key, std::string_view besides,
-                  std::string& into) {
+void EventReader::word(const Node& node, std::string_view key, std::string_view besides,
+                       std::string& into) {
   const auto value = yaml_.text(node, key);
   if (!value) return;
   constexpr std::size_t longest = 200;
@@ -151,16 +82,16 @@ void Reader::word(const Node& node, std::string_view key, std::string_view besid
   into = *value;
 }
 
-void Reader::count(const Node& node, std::string_view key, int low, int high, int& into) {
+void EventReader::count(const Node& node, std::string_view key, int low, int high, int& into) {
   if (const auto value = yaml_.integer(node, key, low, high)) into = static_cast<int>(*value);
 }
 
-void Reader::seconds(const Node& node, std::string_view key, std::chrono::seconds& into) {
+void EventReader::seconds(const Node& node, std::string_view key, std::chrono::seconds& into) {
   constexpr int longest = 86'400;
   if (const auto value = yaml_.integer(node, key, 1, longest)) into = std::chrono::seconds(*value);
 }
 
-void Reader::flag(const Node& node, std::string_view key, bool& into) {
+void EventReader::flag(const Node& node, std::string_view key, bool& into) {
   const auto value = yaml_.text(node, key);
   if (!value) return;
   if (*value != "true" && *value != "false")
@@ -168,7 +99,7 @@ void Reader::flag(const Node& node, std::string_view key, bool& into) {
   into = *value == "true";
 }
 
-std::vector<std::string> Reader::texts(const Node& node, std::string_view what) {
+std::vector<std::string> EventReader::texts(const Node& node, std::string_view what) {
   std::vector<std::string> all;
   items(node, what, [&](const Node& item) {
     all.emplace_back();
@@ -177,179 +108,9 @@ std::vector<std::string> Reader::texts(const Node& node, std::string_view what) 
   return all;
 }
 
-// ---------------------------------------------------------------- participants
-
-void Reader::participant(const Node& node) {
-  Participant made;
-  constexpr int most_parallel = 1000;
-  mapping(node, "a participant",
-          {{"name", [&](const Node& value) { word(value, "name", "._-", made.name); }},
-           {"vendor", [&](const Node& value) { text(value, "vendor", made.vendor); }},
-           {"alias", [&](const Node& value) { text(value, "alias", made.alias); }},
-           {"agent", [&](const Node& value) { agent(value, made); }},
-           {"driver", [&](const Node& value) { word(value, "driver", "._-", made.driver); }},
-           {"device", [&](const Node& value) { word(value, "device", "._-", made.device); }},
-           {"address", [&](const Node& value) { word(value, "address", ".:%", made.address); }},
-           {"pics", [&](const Node& value) { pics(value, made); }},
-           {"node", [&](const Node& value) { word(value, "node", "._-", made.node); }},
-           {"parallel",
-            [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
-          {"name", "agent"});
-  for (const Participant& other : event_.participants) judge_names(node, made, other);
-  made.digest = digest_of(node, made);
-  event_.participants.push_back(std::move(made));
-  places_.push_back(node);
-}
-
-/// A matrix, a file system and a bundle have to tell them apart.
-void Reader::judge_names(const Node& node, const Participant& one, const Participant& other) {
-  if (one.name.empty() || other.name.empty()) return;  // that fault is listed already
-  if (one.name == other.name)
-    return yaml_.fault(node, fmt::format("there is another participant \"{}\"", one.name));
-  if (folded(one.name) == folded(other.name))
-    return yaml_.fault(node,
-                       fmt::format("\"{}\" and \"{}\" differ only in case", one.name, other.name));
-  for (const auto& [alias, held] : {std::pair{&one.alias, &other}, {&other.alias, &one}})
-    if (!alias->empty() &&
-        (folded(*alias) == folded(held->alias) || folded(*alias) == folded(held->name)))
-      yaml_.fault(node, fmt::format("the alias \"{}\" stands for \"{}\" and for \"{}\": give each "
-                                    "its own",
-                                    *alias, one.name, other.name));
-}
-
-/// Each file of the folder is one participant, so that a vendor can join without editing the event.
-void Reader::join(const Node& node) {
-  std::string folder;
-  text(node, "join", folder);
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(options_.folder / folder, error))
-    if (file.path().extension() == ".yaml") files.push_back(file.path());
-  if (error)
-    return yaml_.fault(
-        node, fmt::format("join: {}: {}", (options_.folder / folder).string(), error.message()));
-  std::ranges::sort(files);
-  for (const auto& file : files) {
-    EventFileOptions options = options_;
-    options.folder = file.parent_path();
-    Reader joining(file.string(), options);
-    joining.event_.participants = std::move(event_.participants);
-    joining.join_as(file);
-    event_.participants = std::move(joining.event_.participants);
-    // Later faults of theirs are shown where they were let in.
-    places_.resize(event_.participants.size(), node);
-    for (const std::string& fault : joining.yaml_.faults()) yaml_.fault(node, fault);
-  }
-}
-
-void Reader::join_as(const std::filesystem::path& file) {
-  const auto content = base::read_text(file);
-  if (!content) return yaml_.fault(content.error().front());
-  if (content->size() > longest_file) return yaml_.fault("this is too long for a participant");
-  if (const auto top = yaml_.parse(*content)) participant(*top);
-}
-
-void Reader::agent(const Node& node, Participant& into) {
-  int kinds = 0;
-  const auto one = [&](void (Reader::*take)(const Node&, Participant&)) {
-    return [this, &into, &kinds, take](const Node& value) {
-      ++kinds;
-      (this->*take)(value, into);
-    };
-  };
-  mapping(node, "agent",
-          {{"reference", one(&Reader::reference)},
-           {"ssh", one(&Reader::ssh)},
-           {"argv", one(&Reader::argv)},
-           {"siw-vm", one(&Reader::guest)}});
-  if (kinds != 1) yaml_.fault(node, "agent must have exactly one of reference, ssh, argv, siw-vm");
-}
-
-void Reader::reference(const Node& node, Participant& into) {
-  LocalReference made;
-  mapping(node, "reference", {{"deviations", [&](const Node& list) {
-                                 items(list, "deviations", [&](const Node& item) {
-                                   word(item, "a deviation", "_", made.deviations.emplace_back());
-                                 });
-                               }}});
-  into.agent = std::move(made);
-}
-
-void Reader::ssh(const Node& node, Participant& into) {
-  SshAgent made;
-  // ssh passes the words to a shell on the other host.
-  mapping(node, "ssh",
-          {{"host", [&](const Node& value) { word(value, "host", "._-@:", made.host); }},
-           {"program", [&](const Node& value) { word(value, "program", "._-/", made.program); }}},
-          {"host"});
-  into.agent = std::move(made);
-}
-
-void Reader::argv(const Node& node, Participant& into) {
-  ArgvAgent made{texts(node, "argv")};
-  if (!options_.trust)
-    yaml_.fault(
-        node,
-        "argv runs a program of the file's choice; give --trust-event if you trust its author");
-  if (!made.argv.empty() && made.argv.front().empty())
-    yaml_.fault(node, "argv begins with the program, which is empty");
-  into.agent = std::move(made);
-}
-
-void Reader::guest(const Node& node, Participant& into) {
-  SiwGuest made;
-  mapping(node, "siw-vm",
-          {{"kernel", [&](const Node& value) { word(value, "kernel", ".", made.kernel); }},
-           {"checks", [&](const Node& value) { flag(value, "checks", made.checks); }}},
-          {"kernel"});
-  into.agent = std::move(made);
-}
-
-void Reader::pics(const Node& node, Participant& into) {
-  std::string file;
-  text(node, "pics", file);
-  if (file.empty()) return;
-  const auto loaded = suite::iut::load_pics(options_.folder / file);
-  if (loaded) {
-    into.claims = loaded->usable();
-    return;
-  }
-  for (const std::string& fault : loaded.error()) yaml_.fault(node, "pics: " + fault);
-}
-
-/// Outside a lab a participant has the address that it states.
-void Reader::need_addresses() {
-  if (plays_in_lab(event_)) return;
-  for (std::size_t at = 0; at < places_.size(); ++at) {
-    if (std::holds_alternative<SiwGuest>(event_.participants[at].agent))
-      yaml_.fault(places_[at],
-                  "a guest is on a network of this machine: it plays with references and "
-                  "guests only");
-    else if (event_.participants[at].address.empty())
-      yaml_.fault(
-          places_[at],
-          "a participant needs \"address\" where not all are references or guests of this machine");
-  }
-}
-
-void Reader::judge_guests() {
-  std::size_t guests = 0;
-  for (std::size_t at = 0; at < places_.size(); ++at) {
-    const Participant& one = event_.participants[at];
-    if (!std::holds_alternative<SiwGuest>(one.agent)) continue;
-    if (++guests == most_guests + 1)
-      yaml_.fault(places_[at], fmt::format("more than {} guests", most_guests));
-    if (one.parallel != 1)
-      yaml_.fault(places_[at],
-                  "a guest is in one cell at a time: its configuration applies to the whole guest");
-    if (one.driver != "verbs" && one.driver != "dat")
-      yaml_.fault(places_[at], "the driver of a guest is verbs or dat");
-  }
-}
-
 // ---------------------------------------------------------------- the rest
 
-void Reader::scenarios(const Node& node) {
+void EventReader::scenarios(const Node& node) {
   std::set<std::string_view> chosen;
   items(node, "scenarios", [&](const Node& item) {
     std::string glob;
@@ -372,7 +133,7 @@ void Reader::scenarios(const Node& node) {
     if (chosen.contains(name)) event_.scenarios.emplace_back(name);
 }
 
-std::optional<std::size_t> Reader::participant_named(const Node& node) {
+std::optional<std::size_t> EventReader::participant_named(const Node& node) {
   const auto name = yaml_.text(node, "a pair's participant");
   if (!name) return std::nullopt;
   const auto found = std::ranges::find(event_.participants, *name, &Participant::name);
@@ -382,7 +143,7 @@ std::optional<std::size_t> Reader::participant_named(const Node& node) {
   return std::nullopt;
 }
 
-void Reader::pair(const Node& node) {
+void EventReader::pair(const Node& node) {
   if (!node.IsSequence() || node.size() != 2)
     return yaml_.fault(node, "a pair is a list of two participants");
   const auto one = participant_named(node[0]), other = participant_named(node[1]);
@@ -391,7 +152,7 @@ void Reader::pair(const Node& node) {
   event_.pairs.emplace_back(*one, *other);
 }
 
-void Reader::pairs(const Node& node) {
+void EventReader::pairs(const Node& node) {
   if (!node.IsScalar()) {
     event_.pairing = Pairing::listed;
     return items(node, "pairs", [this](const Node& item) { pair(item); });
@@ -402,7 +163,7 @@ void Reader::pairs(const Node& node) {
 }
 
 /// An exception that fits no cell is probably a mistake.
-void Reader::exceptions(const Node& node) {
+void EventReader::exceptions(const Node& node) {
   const std::vector<Cell> all = cells_of(event_, [](std::string_view) { return 1.0; });
   items(node, "except", [&](const Node& item) {
     Exception made{.cells = "", .reason = "the event leaves it out"};
@@ -419,7 +180,7 @@ void Reader::exceptions(const Node& node) {
   });
 }
 
-void Reader::expectation(const Node& node) {
+void EventReader::expectation(const Node& node) {
   Expectation made;
   std::string verdict;
   made.line = node.Mark().line + 1;
@@ -453,6 +214,8 @@ void Reader::expectation(const Node& node) {
   event_.expectations.push_back(std::move(made));
 }
 
+namespace {
+
 /// The digest of everything that says what is played: expectations may change while results stand.
 std::string digest_of(const YAML::Node& top) {
   YAML::Node played = YAML::Clone(top);
@@ -461,9 +224,11 @@ std::string digest_of(const YAML::Node& top) {
   return base::sha256(std::as_bytes(std::span(text)));
 }
 
-std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
-  if (text_of_file.size() > longest_file) {
-    yaml_.fault(fmt::format("an event file has at most {} octets", longest_file));
+}  // namespace
+
+std::expected<Event, Faults> EventReader::read(const std::string& text_of_file) {
+  if (text_of_file.size() > longest_event_file) {
+    yaml_.fault(fmt::format("an event file has at most {} octets", longest_event_file));
     return std::unexpected(yaml_.faults());
   }
   const auto top = yaml_.parse(text_of_file);
@@ -508,8 +273,6 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   return event_;
 }
 
-}  // namespace
-
 bool plays_in_lab(const Event& event) {
   return std::ranges::all_of(event.participants, [](const Participant& one) {
     return std::holds_alternative<LocalReference>(one.agent) ||
@@ -519,7 +282,7 @@ bool plays_in_lab(const Event& event) {
 
 std::expected<Event, Faults> parse_event(const std::string& text, const std::string& name,
                                          const EventFileOptions& options) {
-  return Reader(name, options).read(text);
+  return EventReader(name, options).read(text);
 }
 
 std::expected<Event, Faults> load_event(const std::filesystem::path& file,

@@ -49,11 +49,7 @@ constexpr auto table_of(const AgentOutput*) {
                required("text", &AgentOutput::text));
 }
 constexpr auto table_of(const HostFacts*) {
-  return table("host", required("side", &HostFacts::side),
-               required("implementation", &HostFacts::implementation),
-               required("driver", &HostFacts::driver),
-               required("driver_version", &HostFacts::driver_version),
-               required("firmware", &HostFacts::firmware), required("kernel", &HostFacts::kernel));
+  return table("host", required("side", &HostFacts::side), inlined(&HostFacts::identity));
 }
 constexpr auto table_of(const Outcome*) {
   return table(

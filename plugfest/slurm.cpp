@@ -14,7 +14,7 @@
 
 #include "base/epoll_loop.hpp"
 #include "base/line_file.hpp"
-#include "base/record/json_reader.hpp"
+#include "base/record/json_file.hpp"
 #include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "suite/lab/command.hpp"
@@ -52,13 +52,10 @@ std::string last_lines(const fs::path& file) {
 }
 
 std::optional<Outcome> record_in(const fs::path& file) {
-  std::ifstream in(file);
-  if (!in) return std::nullopt;
-  const auto json = base::record::Json::parse(in, nullptr, false);
-  Outcome outcome;
-  if (json.is_discarded() || base::record::from_json(json, outcome))
-    return error_outcome("the job left no record that can be read");
-  return outcome;
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  return base::record::read_file<Outcome>(file, "the record of a cell")
+      .value_or(error_outcome("the job left no record that can be read"));
 }
 
 }  // namespace

@@ -80,10 +80,10 @@ struct AgentOutput {
   std::string text;
 };
 
-/// What the host of one side has said of itself in its hello.
+/// What the hello of one side's agent says.
 struct HostFacts {
   Side side = Side::initiator;
-  std::string implementation, driver, driver_version, firmware, kernel;
+  suite::results::Identity identity;
 };
 
 /// How one attempt at a cell ended.

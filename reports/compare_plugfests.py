@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import files, plugfest, two_events
+    from rnic_reports import command, files, plugfest, two_events
 except ImportError as error:
     print(f"rnic-plugfest compare: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
@@ -23,17 +23,14 @@ def main(argv=None):
     parser.add_argument("after", metavar="AFTER", type=pathlib.Path, help="that of the later one")
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, default=pathlib.Path("comparison.html"), help="default: comparison.html")
     options = parser.parse_args(argv)
-    try:
+
+    def compare():
         before, after = plugfest.load(options.before), plugfest.load(options.after)
         files.write(options.html, two_events.html(before, after))
-    except plugfest.Unreadable as fault:
-        print(f"rnic-plugfest compare: {fault}", file=sys.stderr)
-        return 3
-    except OSError as error:
-        print(f"rnic-plugfest compare: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 3
-    print(options.html)
-    return 1 if any(one.kind in ("new", "changed") for one in two_events.changes(before, after)) else 0
+        print(options.html)
+        return 1 if any(one.kind in ("new", "changed") for one in two_events.changes(before, after)) else 0
+
+    return command.perform(parser.prog, compare)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import files, history, history_page, load
+    from rnic_reports import command, files, history, history_page
 except ImportError as error:
     print(f"render_history.py: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
@@ -21,16 +21,12 @@ def main(argv=None):
     parser.add_argument("folders", metavar="OUT_DIR", nargs="+", type=pathlib.Path, help="the folder of a run; in any order")
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, default=pathlib.Path("history.html"), help="default: history.html")
     arguments = parser.parse_args(argv)
-    try:
+
+    def render():
         runs = sorted((history.read(folder) for folder in arguments.folders), key=lambda run: run.start)
         files.write(arguments.html, history_page.render(runs, arguments.html))
-    except load.Unreadable as fault:
-        print(f"render_history.py: {fault}", file=sys.stderr)
-        return 3
-    except OSError as error:
-        print(f"render_history.py: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 3
-    return 0
+
+    return command.perform(parser.prog, render)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import files, plugfest, plugfest_junit
+    from rnic_reports import command, files, plugfest, plugfest_junit
 except ImportError as error:
     print(f"render_plugfest.py: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
@@ -19,19 +19,15 @@ def main(argv=None):
                                      epilog="example: render_plugfest.py fest; exit: 0 written, 2 usage, 3 unreadable or not written")
     parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the --out folder of rnic-plugfest run")
     folder = parser.parse_args(argv).folder
-    try:
+
+    def render():
         matrix = plugfest.load(folder)
         page = folder / "report.html"
         for path, content in ((page, plugfest.html(matrix, folder, page)), (folder / "matrix.md", plugfest.markdown(matrix)),
                               (folder / "matrix.csv", plugfest.table(matrix)), (folder / "junit.xml", plugfest_junit.xml(matrix))):
             files.write(path, content)
-    except plugfest.Unreadable as fault:
-        print(f"render_plugfest.py: {fault}", file=sys.stderr)
-        return 3
-    except OSError as error:
-        print(f"render_plugfest.py: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 3
-    return 0
+
+    return command.perform(parser.prog, render)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import catalogue, files, load, statement
+    from rnic_reports import catalogue, command, files, load, statement
 except ImportError as error:
     print(f"render_statement.py: {error}; install python3-jinja2 and python3-yaml", file=sys.stderr)
     sys.exit(3)
@@ -21,17 +21,13 @@ def main(argv=None):
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/statement.html")
     arguments = parser.parse_args(argv)
     path = arguments.html or arguments.folder / "statement.html"
-    try:
+
+    def render():
         report = load.load(arguments.folder)
         rules = catalogue.load(catalogue.RULES_FOLDER, report.run.catalogue)
         files.write(path, statement.render(report, rules, arguments.folder, path))
-    except load.Unreadable as fault:
-        print(f"render_statement.py: {fault}", file=sys.stderr)
-        return 3
-    except OSError as error:
-        print(f"render_statement.py: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 3
-    return 0
+
+    return command.perform(parser.prog, render)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ A step that fails does not stop the next one; the summary at the end lists which
   asan        builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests
   tsan        the same with ThreadSanitizer
   tidy        clang-tidy over everything but the tests
+  protocol    the protocol libraries and their tests, with the folders of deviants and lawful variants deleted
   fuzz        each fuzz target for a minute
   captures    10,000 perturbations of each capture of the corpus
   big-endian  the codecs on a big-endian machine
@@ -63,6 +64,7 @@ run() {
     matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
     asan | tsan) sanitized "$1" ;;
     tidy) tidy ;;
+    protocol) tools/protocol_alone_test.sh ;;
     fuzz) tools/fuzz.sh ;;
     captures) build/dev/dissectors/analyzer/dissectors_perturbed_captures_test -- 10000 ;;
     big-endian) tools/big_endian_test.sh ;;
@@ -72,7 +74,7 @@ run() {
   esac
 }
 
-all=(guest release matrix asan tsan tidy fuzz captures big-endian debian packages mutants)
+all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian debian packages mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

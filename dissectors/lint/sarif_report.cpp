@@ -36,6 +36,7 @@ std::string_view level_of(std::string_view id) {
   return rule->level == rules::Level::should ? "warning" : "note";
 }
 
+// SARIF has a published schema of its own, of which this writes a small part: no record tables.
 // Results are written as they come, so that the document needs no memory; the rules and what was
 // not judged follow at its end.
 class SarifReport final : public Report {

@@ -5,32 +5,36 @@
 #include "plugfest/compare.hpp"
 
 using namespace plugfest;
-using nlohmann::json;
+using suite::results::GateResult;
 
 namespace {
 
-/// `gate`: as_expected, known, new_failure or superseded.
-json cell(const std::string& id, const std::string& verdict, const std::string& gate = "",
-          bool varies = false) {
-  const char* usual = verdict == "fail" ? "new_failure" : "as_expected";
-  return {{"id", id},
-          {"verdict", verdict},
-          {"reason", "r-" + verdict},
-          {"gate", {{"result", gate.empty() ? usual : gate}, {"entry", ""}, {"reason", ""}}},
-          {"varies", varies}};
+GateResult usual(Verdict verdict) {
+  return verdict == Verdict::fail ? GateResult::new_failure : GateResult::as_expected;
 }
 
-json advised(const std::string& id) {
-  json made = cell(id, "pass");
-  made["advisory"] = true;
+ListedCell cell(const std::string& id, Verdict verdict, GateResult gate, bool varies = false) {
+  ListedCell made;
+  made.record.id = id;
+  made.record.outcome.verdict = verdict;
+  made.record.outcome.reason = std::string("r-") + name(verdict);
+  made.gate.result = gate;
+  made.varies = varies;
+  return made;
+}
+ListedCell cell(const std::string& id, Verdict verdict) {
+  return cell(id, verdict, usual(verdict));
+}
+
+ListedCell advised(const std::string& id) {
+  ListedCell made = cell(id, Verdict::pass);
+  made.record.outcome.advisory = true;
   return made;
 }
 
-json run(std::vector<json> cells) { return {{"plugfest", 2}, {"cells", std::move(cells)}}; }
-
 /// The one difference of two runs of one cell, "BEFORE > AFTER: REASON"; empty: none.
-std::string between(const json& before, const json& after) {
-  const auto found = differences(run({before}), run({after}));
+std::string between(const ListedCell& before, const ListedCell& after) {
+  const auto found = differences({before}, {after});
   BOOST_REQUIRE(found.size() <= 1U);
   return found.empty()
              ? ""
@@ -42,30 +46,33 @@ std::string between(const json& before, const json& after) {
 BOOST_AUTO_TEST_SUITE(compare)
 
 BOOST_AUTO_TEST_CASE(verdicts_differ) {
-  BOOST_TEST(between(cell("a", "pass"), cell("a", "pass")) == "");
-  BOOST_TEST(between(cell("a", "pass"), advised("a")) == "pass > advisory: r-pass");
-  BOOST_TEST(between(cell("a", "fail"), cell("a", "pass")) == "fail (new) > pass: r-fail");
+  BOOST_TEST(between(cell("a", Verdict::pass), cell("a", Verdict::pass)) == "");
+  BOOST_TEST(between(cell("a", Verdict::pass), advised("a")) == "pass > advisory: r-pass");
+  BOOST_TEST(between(cell("a", Verdict::fail), cell("a", Verdict::pass)) ==
+             "fail (new) > pass: r-fail");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_expected_differs_from_what_is_new) {
-  BOOST_TEST(between(cell("a", "fail", "known"), cell("a", "fail", "known")) == "");
-  BOOST_TEST(between(cell("a", "fail", "known"), cell("a", "fail")) ==
+  BOOST_TEST(between(cell("a", Verdict::fail, GateResult::known),
+                     cell("a", Verdict::fail, GateResult::known)) == "");
+  BOOST_TEST(between(cell("a", Verdict::fail, GateResult::known), cell("a", Verdict::fail)) ==
              "fail (expected) > fail (new): r-fail");
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_that_is_listed_to_vary_is_the_same_however_it_went) {
-  BOOST_TEST(between(cell("a", "fail", "known", true), cell("a", "pass", "", true)) == "");
-  BOOST_TEST(between(cell("a", "pass", "", true), cell("a", "fail")) ==
-             "known to vary > fail (new): r-fail");
+  BOOST_TEST(between(cell("a", Verdict::fail, GateResult::known, true),
+                     cell("a", Verdict::pass, GateResult::as_expected, true)) == "");
+  BOOST_TEST(between(cell("a", Verdict::pass, GateResult::as_expected, true),
+                     cell("a", Verdict::fail)) == "known to vary > fail (new): r-fail");
 }
 
 BOOST_AUTO_TEST_CASE(only_the_attempt_that_counts_does) {
-  const json old = cell("a", "pass", "superseded");
-  BOOST_TEST(differences(run({old, cell("a", "fail")}), run({cell("a", "fail")})).empty());
+  const ListedCell old = cell("a", Verdict::pass, GateResult::superseded);
+  BOOST_TEST(differences({old, cell("a", Verdict::fail)}, {cell("a", Verdict::fail)}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_of_one_run_alone) {
-  const auto found = differences(run({cell("b", "pass")}), run({cell("a", "pass")}));
+  const auto found = differences({cell("b", Verdict::pass)}, {cell("a", Verdict::pass)});
   BOOST_REQUIRE(found.size() == 2U);
   BOOST_TEST(found[0].cell == "a");
   BOOST_TEST(found[0].before == "not played");

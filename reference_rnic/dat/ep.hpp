@@ -9,11 +9,11 @@
 #include <optional>
 #include <vector>
 
+#include "reference_rnic/dat/borrowed_socket.hpp"
 #include "reference_rnic/dat/ep_state.hpp"
 #include "reference_rnic/dat/error_mapping.hpp"
 #include "reference_rnic/dat/lmr.hpp"
 #include "reference_rnic/dat/posted.hpp"
-#include "reference_rnic/dat/socket_loan.hpp"
 #include "reference_rnic/dat/srq.hpp"
 
 namespace rnic::dat {
@@ -86,7 +86,8 @@ class Ep final : public Object {
   DAT_COUNT soft_watermark = DAT_WATERMARK_INFINITE, hard_watermark = DAT_WATERMARK_INFINITE;
   std::uint16_t read_credits = 0;  ///< RDMA Reads that the connection may have outstanding
   verbs::QueuePairHandle pair{};
-  std::shared_ptr<Loan> loan;  ///< of the socket under the connection, if the consumer lent it
+  std::shared_ptr<BorrowedSocket>
+      borrowed;  ///< of the socket under the connection, if the consumer lent it
 
  private:
   void post_connection_event(DAT_EVENT_NUMBER number, std::vector<std::byte> data = {});

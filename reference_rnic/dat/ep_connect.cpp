@@ -76,7 +76,7 @@ DAT_RETURN Ep::connect(const Request& request) {
   const auto started = start(request);
   if (!started) {
     close_pair();
-    loan.reset();
+    borrowed.reset();
     return failure(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNREACHABLE);
   }
   cause_ = {};
@@ -92,10 +92,11 @@ auto Ep::start(const Request& request) -> std::expected<access::ConnectionId, ac
   access::StartupOptions options = access::consumer_startup();
   options.startup_timeout = startup_timeout(request.timeout);
   const access::ConnectParameters said = parameters(request.private_data);
-  loan.reset();
+  borrowed.reset();
   if (!request.socket) return ia->manager().connect(pair, request.remote, options, said);
-  loan = std::make_shared<Loan>(Loan{.socket = *request.socket, .down = nullptr});
-  return ia->manager().connect_over(borrow(ia->loop(), loan), pair, options, said);
+  borrowed =
+      std::make_shared<BorrowedSocket>(BorrowedSocket{.socket = *request.socket, .down = nullptr});
+  return ia->manager().connect_over(borrow(ia->loop(), borrowed), pair, options, said);
 }
 
 DAT_RETURN Ep::accept(const Cr& cr, std::span<const std::byte> private_data) {
@@ -144,7 +145,7 @@ DAT_RETURN Ep::disconnect(bool abrupt) {
 }
 
 void Ep::rejected() {
-  loan.reset();
+  borrowed.reset();
   move(EpInput::rejected_here);
 }
 
@@ -157,7 +158,7 @@ void Ep::reset() {
   local = remote = target = {};
   comm = {};
   private_data_.clear();
-  loan.reset();
+  borrowed.reset();
   move(EpInput::reset_asked);
 }
 
@@ -180,7 +181,7 @@ void Ep::happened(const access::ConnectionEstablished& news) {
     return;
   move(EpInput::established);
   read_credits = news.negotiated.ord;
-  if (loan) loan->kept = true;
+  if (borrowed) borrowed->kept = true;
   if (const auto addresses = ia->manager().addresses(pair)) {
     local = addresses->local;
     remote = addresses->remote;

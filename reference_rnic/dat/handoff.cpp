@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "reference_rnic/dat/socket_loan.hpp"
+#include "reference_rnic/dat/borrowed_socket.hpp"
 #include "reference_rnic/llp/tcp_connection.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 

@@ -15,7 +15,7 @@
 namespace rnic::dat {
 
 Ssp::~Ssp() {
-  loan->down = nullptr;
+  borrowed->down = nullptr;
   if (ep == nullptr) return;
   if (ep->state == DAT_EP_STATE_TENTATIVE_CONNECTION_PENDING)
     engine().handles().destroy(*ep);  // made by the provider
@@ -25,12 +25,12 @@ Ssp::~Ssp() {
 
 void Ssp::requested(const access::ConnectionRequest& request) {
   operational = false;
-  loan->down = nullptr;
+  borrowed->down = nullptr;
   ia->forget_listener(*this);
   if (ep == nullptr || evd->full())
     return static_cast<void>(ia->manager().refuse(request.connection));
   ep->move(EpInput::request_came);
-  ep->loan = loan;
+  ep->borrowed = borrowed;
   announce(*this, request, std::exchange(ep, nullptr));
 }
 
@@ -79,12 +79,13 @@ DAT_RETURN ssp_create(Ia& ia, const SspCreateCall& asked) {
   if (!send_all(asked.socket, asked.message, asked.length)) return failure(DAT_INVALID_STATE);
   if (ep == nullptr) ep = &provider_ep(ia);
   ep->move(EpInput::reserved);
-  const auto loan = std::make_shared<Loan>(Loan{.socket = asked.socket, .down = nullptr});
-  Ssp& ssp = ia.add(std::make_unique<Ssp>(&ia, evd, *ep, loan));
-  loan->down = [&ssp] { ssp.socket_down(); };
+  const auto borrowed =
+      std::make_shared<BorrowedSocket>(BorrowedSocket{.socket = asked.socket, .down = nullptr});
+  Ssp& ssp = ia.add(std::make_unique<Ssp>(&ia, evd, *ep, borrowed));
+  borrowed->down = [&ssp] { ssp.socket_down(); };
   access::StartupOptions options = access::consumer_startup();
   options.startup_timeout = std::chrono::hours(24);
-  if (!ia.serve(ssp, borrow(ia.loop(), loan), options)) {
+  if (!ia.serve(ssp, borrow(ia.loop(), borrowed), options)) {
     engine().handles().destroy(ssp);
     return failure(DAT_INSUFFICIENT_RESOURCES);
   }
@@ -96,7 +97,7 @@ DAT_RETURN ssp_query(Ssp& ssp, int mask, DAT_IW_SSP_PARAM* param) {
   if ((mask & ~DAT_IW_SSP_FIELD_ALL) != 0) return invalid_parameter(2);
   if (param == nullptr) return invalid_parameter(3);
   *param = {.ia_handle = ssp.ia->consumers_handle(),
-            .socket_id = ssp.loan->socket,
+            .socket_id = ssp.borrowed->socket,
             .evd_handle = ssp.evd.handle(),
             .ep_handle = ssp.ep == nullptr ? DAT_HANDLE_NULL : ssp.ep->handle,
             .ssp_state =

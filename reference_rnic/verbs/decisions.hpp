@@ -63,7 +63,7 @@ struct WorkNews {
   bool taken = false;
 };
 
-/// What a queue pair is told about its stream.
+/// What a queue pair learns about its stream.
 enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
 
 /// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
@@ -85,7 +85,7 @@ struct QueueDecisions {
   virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
   virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
-  /// Whether the consumer is told that fewer receives wait in a shared queue than its limit.
+  /// Whether the consumer learns that fewer receives wait in a shared queue than its limit.
   virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for the completion that it was armed for.
   virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}

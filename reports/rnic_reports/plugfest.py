@@ -14,6 +14,7 @@ import jinja2
 import markupsafe
 
 from . import text
+from .node import Unreadable
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 GLYPHS = {"pass": "✓", "advisory": "△", "fail": "✗", "inconclusive": "?", "not_applicable": "–", "error": "!"}
@@ -22,10 +23,6 @@ WORDS = {**{verdict: verdict for verdict in GLYPHS}, "not_applicable": "not appl
 VARIES, LEFT_OUT = "~", "·"
 BAD = ("fail", "inconclusive", "error")
 LINES = 80  # of steps and of the decoded exchange, in a cell's evidence
-
-
-class Unreadable(Exception):
-    """One line that says what is wrong and what to do."""
 
 
 @dataclasses.dataclass

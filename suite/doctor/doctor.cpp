@@ -18,7 +18,6 @@ namespace suite::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
 constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, unpacked trees, archives
@@ -201,7 +200,7 @@ class Examination {
       if (!interface || std::ranges::find(seen, *interface) != seen.end()) continue;
       seen.push_back(*interface);
       const auto link =
-          read_link(first_of(system_.ask({"ip", "-d", "-j", "link", "show", "dev", *interface})));
+          first_link(system_.ask({"ip", "-d", "-j", "link", "show", "dev", *interface}));
       if (dut_links_.empty()) mtu_of(*interface, link.mtu, address);
       offloads_of(*interface);
       // What a VLAN receives has been joined by the interface that it is on.
@@ -216,14 +215,13 @@ class Examination {
 
   /// The interface through which packets to the address leave.
   std::optional<std::string> route_to(const std::string& address) {
-    const Json route = first_of(system_.ask(route_question(address)));
-    if (!route.is_object()) {
+    const auto route = first_route(system_.ask(route_question(address)));
+    if (!route) {
       fail("route", fmt::format("no route to {}", address),
            "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV");
       return std::nullopt;
     }
-    const std::string interface = route.value("dev", "");
-    if (route.value("type", "") == "local") {
+    if (route->type == "local") {
       const std::string what = fmt::format(
           "{} is an address of this host: an RNIC never sees its own host's traffic", address);
       if (request_.iut == Request::Iut::remote)
@@ -235,13 +233,12 @@ class Examination {
              "and start the agent there: --host 'argv:ip netns exec NAME'");
       return std::nullopt;
     }
-    if (route.contains("gateway"))
-      warn("route",
-           fmt::format("{} is reached through the router {}", address, route.value("gateway", "?")),
+    if (!route->gateway.empty())
+      warn("route", fmt::format("{} is reached through the router {}", address, route->gateway),
            "connect tester and IUT directly: a router may split, join or reorder segments");
     else
-      ok("route", fmt::format("{} is a neighbour on {}", address, interface));
-    return interface;
+      ok("route", fmt::format("{} is a neighbour on {}", address, route->interface));
+    return route->interface;
   }
 
   /// Nothing can be asked on the host of the IUT.

@@ -14,8 +14,6 @@ namespace suite::doctor {
 
 namespace {
 
-using nlohmann::json;
-
 constexpr std::chrono::milliseconds mapper_patience{1500};
 
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
@@ -25,8 +23,7 @@ double seconds_since_1970() {
 }
 
 Finding examine_size(const System& from, const PeerHost& to, const std::string& interface) {
-  const json link = first_of(from.ask({"ip", "-j", "link", "show", "dev", interface}));
-  const int mtu = link.is_object() ? link.value("mtu", 0) : 0;
+  const int mtu = first_link(from.ask({"ip", "-j", "link", "show", "dev", interface})).mtu;
   constexpr int smallest = 576;
   const auto own = link_with(to.links, without_zone(to.address));
   if (passes(from, to.address, mtu)) {
@@ -53,8 +50,7 @@ Finding examine_next_hop(const System& from, const PeerHost& to, const std::stri
   const std::string next_hop = gateway.empty() ? to.address : gateway;
   std::vector<std::string> question{"ip", "-j", "neigh", "show", "to", without_zone(next_hop)};
   if (next_hop.contains('%')) question.insert(question.end(), {"dev", interface});
-  const json neighbour = first_of(from.ask(question));
-  const std::string seen = neighbour.is_object() ? neighbour.value("lladdr", "") : "";
+  const std::string seen = first_neighbour(from.ask(question));
   if (seen.empty())
     return warn("next hop", fmt::format("{} has no MAC address on {}", next_hop, interface),
                 "ip neigh show; see that both are in one VLAN");
@@ -79,15 +75,14 @@ bool passes(const System& from, const std::string& address, int packet) {
 }
 
 std::vector<Finding> examine_path(const System& from, const PeerHost& to) {
-  const json route = first_of(from.ask(route_question(to.address)));
-  const std::string interface = route.is_object() ? route.value("dev", "") : "";
-  if (interface.empty())
+  const IpRoute route = first_route(from.ask(route_question(to.address))).value_or(IpRoute());
+  if (route.interface.empty())
     return {fail("path", fmt::format("no route to {} ({})", to.name, to.address),
                  "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV")};
-  if (route.value("type", "") == "local") return {};
+  if (route.type == "local") return {};
   // The ping resolves the neighbour.
-  Finding size = examine_size(from, to, interface);
-  return {std::move(size), examine_next_hop(from, to, interface, route.value("gateway", ""))};
+  Finding size = examine_size(from, to, route.interface);
+  return {std::move(size), examine_next_hop(from, to, route.interface, route.gateway)};
 }
 
 Finding examine_clock(const System& host) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 namespace suite::doctor {
 
@@ -39,6 +40,21 @@ std::string lower_of(const json& link) {
              : text_of(link, "link");
 }
 
+/// The first object of a list; null if there is none.
+json first_of(const Answer& said) {
+  const json all = json::parse(said.value_or(""), nullptr, false);
+  return all.is_array() && !all.empty() && all[0].is_object() ? all[0] : json();
+}
+
+IpLink read_link(const json& link) {
+  const auto mtu = link.find("mtu");
+  return {.name = text_of(link, "ifname"),
+          .mac = text_of(link, "address"),
+          .lower = lower_of(link),
+          .mtu = mtu != link.end() && mtu->is_number_integer() ? mtu->get<int>() : 0,
+          .up = is_up(link)};
+}
+
 }  // namespace
 
 std::vector<std::string> route_question(const std::string& address) {
@@ -52,19 +68,22 @@ std::string without_zone(const std::string& address) {
   return address.substr(0, address.find('%'));
 }
 
-json first_of(const std::expected<std::string, std::string>& said) {
-  const json all = json::parse(said.value_or(""), nullptr, false);
-  return all.is_array() && !all.empty() && all[0].is_object() ? all[0] : json();
+std::optional<IpRoute> first_route(const Answer& said) {
+  const json route = first_of(said);
+  if (!route.is_object()) return std::nullopt;
+  return IpRoute{.interface = text_of(route, "dev"),
+                 .type = text_of(route, "type"),
+                 .gateway = text_of(route, "gateway")};
 }
 
-IpLink read_link(const json& link) {
-  if (!link.is_object()) return {};
-  const auto mtu = link.find("mtu");
-  return {.name = text_of(link, "ifname"),
-          .mac = text_of(link, "address"),
-          .lower = lower_of(link),
-          .mtu = mtu != link.end() && mtu->is_number_integer() ? mtu->get<int>() : 0,
-          .up = is_up(link)};
+std::string first_neighbour(const Answer& said) {
+  const json neighbour = first_of(said);
+  return neighbour.is_object() ? text_of(neighbour, "lladdr") : std::string();
+}
+
+IpLink first_link(const Answer& said) {
+  const json link = first_of(said);
+  return link.is_object() ? read_link(link) : IpLink();
 }
 
 std::optional<IpLink> link_with(const std::string& links, const std::string& address) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Reads the output of iproute2's programs with -j, without trust in its form.
+// Reads the output of iproute2's programs with -j. Its form is theirs, and differs between versions:
+// a member of another type than expected counts as missing, so record tables, which refuse one, do
+// not fit here.
 #pragma once
 
 #include <expected>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,17 @@ namespace suite::doctor {
 [[nodiscard]] std::vector<std::string> route_question(const std::string& address);
 [[nodiscard]] std::string without_zone(const std::string& address);
 
-/// The first object of a list; null if there is none.
-[[nodiscard]] nlohmann::json first_of(const std::expected<std::string, std::string>& said);
+/// The output of a program, or why there is none.
+using Answer = std::expected<std::string, std::string>;
+
+/// Empty members: iproute2 does not say.
+struct IpRoute {
+  std::string interface, type, gateway;
+};
+/// The first route that `ip -j route get` names.
+[[nodiscard]] std::optional<IpRoute> first_route(const Answer& said);
+/// The MAC address of the first neighbour that `ip -j neigh show` names; empty: none.
+[[nodiscard]] std::string first_neighbour(const Answer& said);
 
 struct IpLink {
   std::string name, mac;
@@ -24,11 +34,11 @@ struct IpLink {
   int mtu = 0;
   bool up = false;
 };
+/// The first interface that `ip -j link show` names; without a name if there is none.
+[[nodiscard]] IpLink first_link(const Answer& said);
 /// The interface that has this address, from the output of `ip -j addr show`; with -d it says
 /// what a VLAN is on.
 [[nodiscard]] std::optional<IpLink> link_with(const std::string& links, const std::string& address);
-/// One object of such an output.
-[[nodiscard]] IpLink read_link(const nlohmann::json& link);
 /// Whether what is sent over the link leaves through this interface: the link itself, what its VLAN
 /// is on, or a part of its bond.
 [[nodiscard]] bool is_over(const IpLink& link, const std::string& interface,

@@ -35,7 +35,7 @@ std::string pattern_of(const std::string& text) {
 
 // The device's place on its host is no part of what it is: `siw0 (vendor ...)` is any siw.
 std::string implementation_pattern(const results::IutRecord& iut) {
-  const std::string& text = iut.implementation;
+  const std::string& text = iut.identity.implementation;
   const std::size_t name = text.find_first_of("0123456789 ");
   const std::size_t rest = text.find(' ');
   if (text.empty()) return iut.kind;
@@ -51,9 +51,10 @@ std::string versions_of(const results::IutRecord& iut) {
     const std::size_t end = version.find_first_not_of("0123456789.");
     conditions.push_back(fmt::format("{} == {}", what, version.substr(0, end)));
   };
-  add("driver_version", iut.driver_version);
-  if (iut.firmware.find_first_not_of("0.") != std::string::npos) add("firmware", iut.firmware);
-  if (conditions.empty()) add("kernel", iut.kernel);
+  add("driver_version", iut.identity.driver_version);
+  if (iut.identity.firmware.find_first_not_of("0.") != std::string::npos)
+    add("firmware", iut.identity.firmware);
+  if (conditions.empty()) add("kernel", iut.identity.kernel);
   return conditions.empty() ? "any" : fmt::format("{}", fmt::join(conditions, ", "));
 }
 
@@ -62,8 +63,8 @@ class Draft {
   Draft(const results::Document& run, const std::string& date) : run_(run), date_(date) {}
 
   std::string text() {
-    out_ << YAML::Comment(
-        fmt::format("Drafts from run {} of {}.", run_.run.id, run_.run.iut.implementation));
+    out_ << YAML::Comment(fmt::format("Drafts from run {} of {}.", run_.run.id,
+                                      run_.run.iut.identity.implementation));
     out_ << YAML::Newline
          << YAML::Comment(
                 "Read each failure in the report; then say in `reason` why it is listed.");

@@ -2,12 +2,11 @@
 #include "suite/expectations/edition.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "base/record/json_reader.hpp"
+#include "base/record/json_file.hpp"
 #include "suite/expectations/version_range.hpp"
 
 namespace suite::expectations {
@@ -50,17 +49,11 @@ std::optional<std::string> Edition::why_later(const results::FindingRecord& find
 std::expected<Edition, std::string> load_edition(
     const std::filesystem::path& file,
     const std::function<std::string(const std::string&)>& current_id) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::unexpected(fmt::format("{} cannot be read", file.string()));
-  const auto json = base::record::Json::parse(stream, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", file.string()));
-  Ledger ledger;
-  if (const auto fault = base::record::from_json(json, ledger))
-    return std::unexpected(
-        fmt::format("{} is not the ledger of an edition: {}", file.string(), fault->text));
+  const auto ledger = base::record::read_file<Ledger>(file, "the ledger of an edition");
+  if (!ledger) return std::unexpected(ledger.error());
   Edition edition{
-      .name = ledger.edition, .rules = {ledger.rules.begin(), ledger.rules.end()}, .cases = {}};
-  for (const auto& [id, rules] : ledger.cases)
+      .name = ledger->edition, .rules = {ledger->rules.begin(), ledger->rules.end()}, .cases = {}};
+  for (const auto& [id, rules] : ledger->cases)
     edition.cases[current_id(id)].insert(rules.begin(), rules.end());
   return edition;
 }

@@ -22,8 +22,10 @@ using results::Verdict;
 
 // Whether an Entry, a KnownIncident or a KnownFinding applies to the IUT.
 bool applies(const auto& one, const results::IutRecord& iut) {
-  const bool named = one.iut == iut.kind || base::matches_glob(one.iut, iut.implementation);
-  return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
+  const bool named =
+      one.iut == iut.kind || base::matches_glob(one.iut, iut.identity.implementation);
+  return named && one.versions.holds(
+                      {iut.identity.kernel, iut.identity.firmware, iut.identity.driver_version});
 }
 
 Listed listed(const Entry& entry) { return {entry.place, entry.reason}; }
@@ -106,8 +108,8 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
   const Entry* entry = find(record.id);
   // The log of cases that ran at the same time does not excuse a case that failed for its own
   // reason.
-  const bool struck = record.decided_by == results::DecidedBy::kernel_log;
-  const KnownIncident* incident = struck ? known_kernel_message(record.kernel_log) : nullptr;
+  const bool complained = record.decided_by == results::DecidedBy::kernel_log;
+  const KnownIncident* incident = complained ? known_kernel_message(record.kernel_log) : nullptr;
   if (incident != nullptr && entry == nullptr && attempt < attempts_after_incident)
     return {GateResult::superseded, incident->place,
             "the IUT's kernel wrote a known message, and the case runs again: " + incident->reason};

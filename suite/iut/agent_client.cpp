@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 namespace suite::iut {
@@ -27,11 +26,6 @@ constexpr std::size_t flood = std::size_t{16} * 1024 * 1024;
 /// Between the end of an agent's output and the end of its process.
 constexpr std::chrono::seconds timeout{2};
 
-bool is_crash(int signal) {
-  return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL ||
-         signal == SIGFPE;
-}
-
 /// A line of a peer, safe to show and not too long.
 std::string printable(std::string_view line) {
   constexpr std::size_t enough = 200;
@@ -42,12 +36,11 @@ std::string printable(std::string_view line) {
 
 /// How the end of the process explains the end of its output.
 GoneEvent judge(const base::ExitStatus& ended) {
-  if (is_crash(ended.signal))
-    return {Why::crashed, "the agent was ended by " + base::signal_name(ended.signal)};
   if (ended.signal != 0)
-    return {Why::transport_lost, "the agent was ended by " + base::signal_name(ended.signal)};
+    return {base::is_crash(ended.signal) ? Why::crashed : Why::transport_lost,
+            "the agent was " + base::ended_by(ended.signal)};
   // A shell or another wrapper reports the signal of its program in this way.
-  if (ended.code > 128 && is_crash(ended.code - 128))
+  if (ended.code > 128 && base::is_crash(ended.code - 128))
     return {Why::crashed, "the agent's exit status " + std::to_string(ended.code) + " reports " +
                               base::signal_name(ended.code - 128)};
   return {Why::transport_lost, "the agent ended with exit status " + std::to_string(ended.code)};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/results/document_file.hpp"
 
-#include <fstream>
 #include <system_error>
 
 #include <fmt/format.h>
 
-#include "base/record/json_reader.hpp"
+#include "base/record/json_file.hpp"
 #include "suite/results/journal.hpp"
 #include "suite/results/record_tables.hpp"
 
@@ -17,15 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Result<Document> read_json(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::unexpected(fmt::format("{} cannot be read", file.string()));
-  const Json json = Json::parse(stream, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", file.string()));
-  Document document;
-  if (const auto fault = base::record::from_json(json, document, {.refuse_unknown = false}))
-    return std::unexpected(
-        fmt::format("{} is not the results of a run: {}", file.string(), fault->text));
-  return document;
+  return base::record::read_file<Document>(file, "the results of a run", {.refuse_unknown = false});
 }
 
 Result<Document> read_lines_of(const fs::path& file) {

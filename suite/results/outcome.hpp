@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/address.hpp"
@@ -114,6 +115,14 @@ constexpr auto names_of(ConnectionRecord::Mark::Kind) {
   return std::array{"opened", "data", "fin", "reset"};
 }
 
+/// What an agent's hello says about the IUT and its host. Empty: it does not say.
+struct Identity {
+  std::string implementation, driver, driver_version, firmware, kernel;
+};
+
+/// Every text of an outcome that a complaint of the IUT's kernel has contains this.
+inline constexpr std::string_view words_for_incident = "kernel complained";
+
 /// A lack of answers, which by itself shows nothing about the IUT: its host or the connection to it
 /// may be down.
 enum class Silence : std::uint8_t {
@@ -132,7 +141,10 @@ constexpr auto names_of(Silence) {
 
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
-  std::string reason;                           ///< one line; empty only for pass
+  std::string reason;  ///< one line; empty only for pass
+  /// Of the expectation that decided the verdict; empty: something else did. Known to the run, and
+  /// not part of the document.
+  std::string deciding_rule{};
   std::optional<Lack> lack{};                   ///< why it is not applicable, if it is for a lack
   std::vector<ExpectationRecord> expectations;  ///< advisories are among them
   std::vector<RowOutcome> rows;

@@ -106,7 +106,8 @@ struct PortRecord {
 };
 
 struct IutRecord {
-  std::string kind, driver, driver_version, firmware, kernel, implementation;
+  std::string kind;
+  Identity identity;
   std::vector<std::string> capabilities;
   std::map<std::string, std::int64_t> limits;
   std::vector<std::string> addresses, deviations;

@@ -57,14 +57,15 @@ constexpr auto table_of(const ConnectionRecord*) {
                required("marks", &Record::marks));
 }
 constexpr auto table_of(const CaseOutcome*) {
-  return table("outcome", required("verdict", &CaseOutcome::verdict),
-               required("reason", &CaseOutcome::reason), defaulted("lack", &CaseOutcome::lack),
-               required("expectations", &CaseOutcome::expectations),
-               required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
-               defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
-               internal("connections", &CaseOutcome::connections),
-               required("duration", &CaseOutcome::duration),
-               internal("silence", &CaseOutcome::silence));
+  return table(
+      "outcome", required("verdict", &CaseOutcome::verdict),
+      required("reason", &CaseOutcome::reason),
+      internal("deciding_rule", &CaseOutcome::deciding_rule), defaulted("lack", &CaseOutcome::lack),
+      required("expectations", &CaseOutcome::expectations), required("rows", &CaseOutcome::rows),
+      required("exchange", &CaseOutcome::exchange),
+      defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
+      internal("connections", &CaseOutcome::connections),
+      required("duration", &CaseOutcome::duration), internal("silence", &CaseOutcome::silence));
 }
 constexpr auto table_of(const Pcap*) {
   return table("pcap", required("file", &Pcap::file),
@@ -110,11 +111,14 @@ constexpr auto table_of(const PortRecord*) {
                required("mtu", &PortRecord::mtu), required("offloads", &PortRecord::offloads),
                required("gids", &PortRecord::gids));
 }
+constexpr auto table_of(const Identity*) {
+  return table("identity", required("implementation", &Identity::implementation),
+               required("driver", &Identity::driver),
+               required("driver_version", &Identity::driver_version),
+               required("firmware", &Identity::firmware), required("kernel", &Identity::kernel));
+}
 constexpr auto table_of(const IutRecord*) {
-  return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),
-               required("driver_version", &IutRecord::driver_version),
-               required("firmware", &IutRecord::firmware), required("kernel", &IutRecord::kernel),
-               required("implementation", &IutRecord::implementation),
+  return table("iut", required("kind", &IutRecord::kind), inlined(&IutRecord::identity),
                required("capabilities", &IutRecord::capabilities),
                required("limits", &IutRecord::limits), required("addresses", &IutRecord::addresses),
                required("deviations", &IutRecord::deviations),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/attempt_verdict.hpp"
 
+#include <fmt/format.h>
+
 namespace suite::runner {
 
 namespace {
@@ -13,17 +15,17 @@ Decision decide(const VerdictInputs& inputs) {
   using results::DecidedBy;
   switch (inputs.kernel.kind) {
     case KernelEvidence::Kind::alone:
-      return {
-          .ruling = {.verdict = cases::Verdict::fail,
-                     .reason = "the IUT's kernel complained: " + first_line(inputs.kernel.excerpt)},
-          .by = DecidedBy::kernel_log};
+      return {.ruling = {.verdict = cases::Verdict::fail,
+                         .reason = fmt::format("the IUT's {}: {}", results::words_for_incident,
+                                               first_line(inputs.kernel.excerpt))},
+              .by = DecidedBy::kernel_log};
     case KernelEvidence::Kind::beside_others:
-      return {
-          .ruling = {.verdict = cases::Verdict::error,
-                     .reason =
-                         "the IUT's kernel complained while this case ran together with others; "
-                         "it runs again alone"},
-          .by = DecidedBy::the_case};
+      return {.ruling =
+                  {.verdict = cases::Verdict::error,
+                   .reason = fmt::format(
+                       "the IUT's {} while this case ran together with others; it runs again alone",
+                       results::words_for_incident)},
+              .by = DecidedBy::the_case};
     case KernelEvidence::Kind::none:
       break;
   }

@@ -181,6 +181,7 @@ void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> f
         record.outcome.verdict != Verdict::error) {
       record.outcome.verdict = Verdict::fail;
       record.outcome.reason = cases::failure_text(one);
+      record.outcome.deciding_rule = one.rule;
     }
     added.push_back(std::move(one));
   }

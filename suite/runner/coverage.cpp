@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fstream>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "base/standard_streams.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
 #include "reference_rnic/deviants/also_breaks.hpp"
 #include "suite/cases/rdmap/terminate_matrix.hpp"
+#include "suite/results/document_file.hpp"
 
 namespace suite::runner {
 
@@ -21,49 +22,46 @@ using jobs::ExitCode;
 
 Evaluated evaluated_by_self_test() {
   SelfTestRecord record = load_self_tests();
-  return {.judged = std::move(record.judged),
-          .in_frames = std::move(record.in_frames),
-          .seen_to_fail = std::move(record.by_rule)};
+  Evaluated evaluated;
+  for (const auto& [id, one] : record.cases) {
+    evaluated.judged[id] = {one.judged.begin(), one.judged.end()};
+    evaluated.in_frames[id] = {one.in_frames.begin(), one.in_frames.end()};
+  }
+  evaluated.seen_to_fail = std::move(record.seen_to_fail_at);
+  return evaluated;
 }
 
 namespace {
 
-// An expectation without a verdict has judged nothing.
-bool is_judgement(const std::string& verdict) {
-  return verdict == "pass" || verdict == "fail" || verdict == "advisory";
-}
-
-Evaluated evaluated_by(const nlohmann::json& document) {
-  Evaluated evaluated;
-  for (const auto& one : document.at("cases")) {
-    const auto id = one.at("id").get<std::string>();
-    if (one.at("gate").at("result") == "superseded") continue;
-    for (const auto& expectation : one.at("expectations"))
-      if (is_judgement(expectation.at("verdict").get<std::string>()))
-        evaluated.judged[id].insert(expectation.at("rule").get<std::string>());
-    if (one.contains("judged_in_frames"))
-      evaluated.in_frames[id] = one.at("judged_in_frames").get<std::set<std::string>>();
-  }
-  evaluated.seen_to_fail = load_self_tests().by_rule;
-  return evaluated;
+// An expectation without a verdict has judged nothing, and neither has a finding about another
+// matter than that of the case.
+bool has_judged(const results::ExpectationRecord& expectation) {
+  return expectation.judgement != results::Judgement::inconclusive &&
+         expectation.judgement != results::Judgement::also_seen;
 }
 
 }  // namespace
 
 std::expected<Evaluated, std::string> evaluated_in(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "results.json";
-  std::ifstream stream(file);
-  if (!stream)
+  const std::filesystem::path file = folder / results::document_name;
+  std::error_code error;
+  if (!std::filesystem::exists(file, error))
     return std::unexpected(
         fmt::format("{} cannot be read: give the folder of a run that has ended "
                     "(`rnic-suite collect DIR` completes that of a killed run)",
                     file.string()));
-  try {
-    return evaluated_by(nlohmann::json::parse(stream));
-  } catch (const nlohmann::json::exception& problem) {
-    return std::unexpected(
-        fmt::format("{} is not the results of a run: {}", file.string(), problem.what()));
+  const auto document = results::read_document(file);
+  if (!document) return std::unexpected(document.error());
+  Evaluated evaluated;
+  for (const results::CaseRecord& one : document->cases) {
+    if (one.gate.result == results::GateResult::superseded) continue;
+    for (const results::ExpectationRecord& expectation : one.outcome.expectations)
+      if (has_judged(expectation)) evaluated.judged[one.id].insert(expectation.rule);
+    const auto& in_frames = one.outcome.judged_in_frames;
+    evaluated.in_frames[one.id] = {in_frames.begin(), in_frames.end()};
   }
+  evaluated.seen_to_fail = load_self_tests().seen_to_fail_at;
+  return evaluated;
 }
 
 ChecksByRule checks_of(const SuiteParts& parts, const Evaluated& evaluated) {

@@ -13,10 +13,13 @@
 
 #include "rules/catalogue.hpp"
 #include "suite/jobs/exit_code.hpp"
-#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/self_test_record.hpp"
 #include "suite/runner/suite_parts.hpp"
 
 namespace suite::runner {
+
+/// Rules by case id.
+using RulesByCase = std::map<std::string, std::set<std::string>>;
 
 /// What a run has evaluated, and what was seen to fail it.
 struct Evaluated {

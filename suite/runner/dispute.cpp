@@ -105,8 +105,9 @@ std::string text_of(const CaseRecord& record, const results::RunRecord& run) {
   std::string text = fmt::format(
       "{}: {}\n{}\n{}\n\nIUT: {} {} {} {}, kernel {}\nsuite: {} {}, catalogue {}\nrun: {}, {}\n",
       results::name(record.outcome.verdict), record.id, record.title, record.outcome.reason,
-      run.iut.kind, run.iut.implementation, run.iut.driver, run.iut.driver_version, run.iut.kernel,
-      run.suite.version, run.suite.commit, run.catalogue, run.id, record.start);
+      run.iut.kind, run.iut.identity.implementation, run.iut.identity.driver,
+      run.iut.identity.driver_version, run.iut.identity.kernel, run.suite.version, run.suite.commit,
+      run.catalogue, run.id, record.start);
   if (record.pcap)
     text +=
         fmt::format("capture: {}, sha256 {}{}\n", fs::path(record.pcap->file).filename().string(),

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/record/json_reader.hpp"
 #include "suite/runner/selection.hpp"
 
 namespace suite::runner {
@@ -36,17 +37,15 @@ Json deciding(const Json& options) {
 }
 
 // The options of this run, with those that chose its cases.
-Options choosing(const Options& options, const Json& asked) {
+Options choosing(const Options& options, const CaseRequest& asked) {
   Options chosen = options;
-  chosen.select = asked.value("select", std::vector<std::string>());
-  chosen.rules = asked.value("rules", std::vector<std::string>());
-  chosen.rfc.reset();
-  if (asked.contains("rfc") && asked["rfc"].is_number_integer())
-    chosen.rfc = asked["rfc"].get<int>();
-  chosen.sections = asked.value("sections", std::vector<std::string>());
-  chosen.long_run = asked.value("long", false);
-  chosen.rerun_failed = asked.value("rerun_failed", false);
-  chosen.shard = Shard::parse(asked.value("shard", "")).value_or(Shard());
+  chosen.select = asked.select;
+  chosen.rules = asked.rules;
+  chosen.rfc = asked.rfc;
+  chosen.sections = asked.sections;
+  chosen.long_run = asked.long_run;
+  chosen.rerun_failed = asked.rerun_failed;
+  chosen.shard = Shard::parse(asked.shard).value_or(Shard());
   return chosen;
 }
 
@@ -104,14 +103,32 @@ std::vector<CaseRecord> records_before(const results::Journal& earlier, std::siz
 
 }  // namespace
 
+constexpr auto table_of(const CaseRequest*) {
+  using base::record::defaulted;
+  using Request = CaseRequest;
+  return base::record::table(
+      "request", defaulted("select", &Request::select), defaulted("rules", &Request::rules),
+      base::record::required("rfc", &Request::rfc), defaulted("sections", &Request::sections),
+      defaulted("rerun_failed", &Request::rerun_failed), defaulted("long", &Request::long_run),
+      defaulted("shard", &Request::shard));
+}
+
+std::expected<CaseRequest, std::string> read_request(const Json& options) {
+  CaseRequest request;
+  // The options of a run have others beside them.
+  if (const auto fault = base::record::from_json(options, request, {.refuse_unknown = false}))
+    return std::unexpected(fault->text);
+  return request;
+}
+
 Json asked_by(const Options& options) {
-  return {{"select", options.select},
-          {"rules", options.rules},
-          {"rfc", options.rfc ? Json(*options.rfc) : Json()},
-          {"sections", options.sections},
-          {"rerun_failed", options.rerun_failed},
-          {"long", options.long_run},
-          {"shard", options.shard.text()}};
+  return base::record::to_json(CaseRequest{.select = options.select,
+                                           .rules = options.rules,
+                                           .rfc = options.rfc,
+                                           .sections = options.sections,
+                                           .rerun_failed = options.rerun_failed,
+                                           .long_run = options.long_run,
+                                           .shard = options.shard.text()});
 }
 
 std::optional<std::string> other_than(const results::RunRecord& run,
@@ -132,13 +149,16 @@ std::optional<std::string> other_iut(const results::IutRecord& before,
   const auto differs = [](const char* what, const std::string& was, const std::string& is) {
     return fmt::format("a run of another IUT (its {} was '{}', and is '{}')", what, was, is);
   };
-  if (before.driver != now.driver) return differs("driver", before.driver, now.driver);
-  if (before.driver_version != now.driver_version)
-    return differs("driver's version", before.driver_version, now.driver_version);
-  if (before.firmware != now.firmware) return differs("firmware", before.firmware, now.firmware);
-  if (before.kernel != now.kernel) return differs("kernel", before.kernel, now.kernel);
-  if (before.implementation != now.implementation)
-    return differs("implementation", before.implementation, now.implementation);
+  if (before.identity.driver != now.identity.driver)
+    return differs("driver", before.identity.driver, now.identity.driver);
+  if (before.identity.driver_version != now.identity.driver_version)
+    return differs("driver's version", before.identity.driver_version, now.identity.driver_version);
+  if (before.identity.firmware != now.identity.firmware)
+    return differs("firmware", before.identity.firmware, now.identity.firmware);
+  if (before.identity.kernel != now.identity.kernel)
+    return differs("kernel", before.identity.kernel, now.identity.kernel);
+  if (before.identity.implementation != now.identity.implementation)
+    return differs("implementation", before.identity.implementation, now.identity.implementation);
   return std::nullopt;
 }
 
@@ -167,7 +187,9 @@ Checked<std::optional<Continuation>> continue_run(const SuiteParts& parts,
   const results::RunRecord& run = earlier.document.run;
   if (run.sessions.empty()) return std::nullopt;  // of a version that records no sessions
   const Json asked = asked_by(options);
-  const auto whole = select(parts.table, choosing(options, run.sessions.front().asked), {});
+  const auto first_asked = read_request(run.sessions.front().asked);
+  if (!first_asked) return std::nullopt;
+  const auto whole = select(parts.table, choosing(options, *first_asked), {});
   if (!whole) return std::nullopt;
   Continuation next{.play = {}, .whole = *whole};
   const std::size_t first = first_of_unfinished(run, asked);

@@ -28,6 +28,18 @@ using Checked = std::expected<Value, Refusal>;
 
 using CaseList = std::vector<const cases::Case*>;
 
+/// The options that choose cases. They are a part of the record of a run's options, and of each
+/// session.
+struct CaseRequest {
+  std::vector<std::string> select, rules;
+  std::optional<int> rfc;
+  std::vector<std::string> sections;
+  bool rerun_failed = false, long_run = false;
+  std::string shard;
+};
+/// The error is one line.
+[[nodiscard]] std::expected<CaseRequest, std::string> read_request(const results::Json& options);
+
 /// The options that choose cases, by name.
 [[nodiscard]] results::Json asked_by(const Options& options);
 

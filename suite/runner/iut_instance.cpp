@@ -158,9 +158,9 @@ results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
   const SelfTestRecord& known = around_.self_test;
-  if (const auto seen = known.by_case.find(record.id); seen != known.by_case.end())
+  if (const auto seen = known.seen_to_fail_by.find(record.id); seen != known.seen_to_fail_by.end())
     record.seen_to_fail_by = seen->second;
-  if (const auto seen = known.by_rule.find(record.id); seen != known.by_rule.end())
+  if (const auto seen = known.seen_to_fail_at.find(record.id); seen != known.seen_to_fail_at.end())
     record.seen_to_fail_at = seen->second;
   return record;
 }
@@ -223,19 +223,25 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
 
 void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
-  const VerdictInputs inputs{.seen = {.verdict = outcome.verdict, .reason = outcome.reason},
-                             .earlier_death = earlier_death(attempt, outcome),
-                             .kernel = look_at_kernel(attempt)};
+  const VerdictInputs inputs{
+      .seen = {.verdict = outcome.verdict, .reason = outcome.reason, .rule = outcome.deciding_rule},
+      .earlier_death = earlier_death(attempt, outcome),
+      .kernel = look_at_kernel(attempt)};
   Decision decision = decide(inputs);
   record.outcome = std::move(outcome);
   record.outcome.verdict = decision.ruling.verdict;
   record.outcome.reason = std::move(decision.ruling.reason);
+  record.outcome.deciding_rule = std::move(decision.ruling.rule);
   if (record.outcome.verdict != cases::Verdict::not_applicable) record.outcome.lack.reset();
   record.decided_by = decision.by;
   const Control* control = control_of(attempt);
   const bool works = record.outcome.verdict == cases::Verdict::pass ||
                      record.outcome.verdict == cases::Verdict::not_applicable;
-  if (control != nullptr) controls_.*control->place = works ? "" : record.outcome.reason;
+  if (control != nullptr) {
+    auto& failed = controls_.*control->place;
+    failed.reset();
+    if (!works) failed = {record.outcome.reason, record.outcome.deciding_rule};
+  }
   record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt,

@@ -21,7 +21,7 @@
 #include "suite/runner/kernel_incident.hpp"
 #include "suite/runner/outage_detector.hpp"
 #include "suite/runner/plan.hpp"
-#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/self_test_record.hpp"
 #include "suite/runner/test_network.hpp"
 
 namespace suite::runner {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/kernel_incident.hpp"
 
+#include <fmt/format.h>
+
 namespace suite::runner {
 
 void Incidents::open(const std::string& excerpt, const std::vector<std::size_t>& cases) {
@@ -34,9 +36,9 @@ std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::Cas
     held.kernel_log = incident->excerpt;
     if (known) continue;
     held.outcome.verdict = results::Verdict::error;
-    held.outcome.reason =
-        "the IUT's kernel complained while this case ran together with others, and not when they "
-        "ran alone";
+    held.outcome.reason = fmt::format(
+        "the IUT's {} while this case ran together with others, and not when they ran alone",
+        results::words_for_incident);
   }
   return std::move(incident->repeated);
 }

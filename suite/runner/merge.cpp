@@ -40,8 +40,8 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
 Checked<Part> read_part(const std::string& folder) {
   auto document = results::read_document(folder);
   if (!document) return refuse(ExitCode::usage, document.error());
-  const Json& options = document->run.options;
-  const auto shard = Shard::parse(options.value("shard", ""));
+  const auto request = read_request(document->run.options);
+  const auto shard = Shard::parse(request ? request->shard : "");
   if (!shard || *shard == Shard())
     return refuse(ExitCode::usage, fmt::format("{} is not a shard: run each with --shard", folder));
   std::error_code error;

@@ -85,7 +85,8 @@ struct Stop {
 /// The arguments with which another run judges in the same way: IUT and judgement, without
 /// selection, output and parallelism.
 [[nodiscard]] std::vector<std::string> judging_arguments(const Options& options);
-/// Every option that changes what is run or how it is judged, by name.
+/// Every option that changes what is run or how it is judged, by name. Options come and go with
+/// versions: the record is an open object, whose members are shown and compared by name.
 [[nodiscard]] nlohmann::ordered_json options_record(const Options& options);
 /// Words quoted as a shell command.
 [[nodiscard]] std::string shell_text(const std::vector<std::string>& words);

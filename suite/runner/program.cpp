@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/record/json_writer.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/cases/renamed_cases.hpp"
@@ -36,6 +37,32 @@ namespace suite::runner {
 using jobs::ExitCode;
 
 namespace {
+
+/// What `list --json` prints about a case.
+struct CaseListing {
+  std::string id, title, layer, file, variant, configuration;
+  std::vector<std::string> rules;
+};
+constexpr auto table_of(const CaseListing*) {
+  using base::record::required;
+  return base::record::table(
+      "case", required("id", &CaseListing::id), required("title", &CaseListing::title),
+      required("layer", &CaseListing::layer), required("file", &CaseListing::file),
+      required("variant", &CaseListing::variant),
+      required("configuration", &CaseListing::configuration),
+      required("rules", &CaseListing::rules));
+}
+
+CaseListing listing_of(const cases::Case& one) {
+  const results::CaseRecord record = describe_case(one);
+  return {.id = record.id,
+          .title = record.title,
+          .layer = record.layer,
+          .file = record.file,
+          .variant = record.variant,
+          .configuration = record.configuration,
+          .rules = record.rules};
+}
 
 /// For commands that only print: ends without a message if the reader of the output, such as
 /// `head`, ends.
@@ -72,18 +99,9 @@ ExitCode list(const SuiteParts& parts, const Options& options) {
     return ExitCode::usage;
   }
   if (options.json) {
-    auto all = results::Json::array();
-    for (const cases::Case* one : *chosen) {
-      const results::CaseRecord record = describe_case(*one);
-      all.push_back({{"id", record.id},
-                     {"title", record.title},
-                     {"layer", record.layer},
-                     {"file", record.file},
-                     {"variant", record.variant},
-                     {"configuration", record.configuration},
-                     {"rules", record.rules}});
-    }
-    base::say(stdout, "{}\n", all.dump(1));
+    std::vector<CaseListing> all;
+    for (const cases::Case* one : *chosen) all.push_back(listing_of(*one));
+    base::say(stdout, "{}\n", base::record::to_json(all).dump(1));
     return ExitCode::good;
   }
   for (const cases::Case* one : *chosen) base::say(stdout, "{}\n", one->id);

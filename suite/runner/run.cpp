@@ -26,7 +26,7 @@
 #include "suite/runner/report.hpp"
 #include "suite/runner/run_gate.hpp"
 #include "suite/runner/run_summary.hpp"
-#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/self_test_record.hpp"
 
 namespace suite::runner {
 
@@ -313,11 +313,11 @@ void Run::compare_claims(const iut::Hello& hello) {
 
 void Run::describe_iut(const iut::Hello& hello) {
   record_.iut = {.kind = options_.choice.name(),
-                 .driver = hello.driver,
-                 .driver_version = hello.driver_version,
-                 .firmware = hello.firmware,
-                 .kernel = hello.kernel,
-                 .implementation = hello.implementation,
+                 .identity = {.implementation = hello.implementation,
+                              .driver = hello.driver,
+                              .driver_version = hello.driver_version,
+                              .firmware = hello.firmware,
+                              .kernel = hello.kernel},
                  .capabilities = hello.capabilities,
                  .limits = hello.limits,
                  .addresses = instances_.front()->network().iut_addresses(),

@@ -5,7 +5,7 @@
 #include "suite/cases/dat/framework/dat_process.hpp"
 #endif
 #include "suite/cases/framework/boost_executor.hpp"
-#include "suite/runner/alive_case.hpp"
+#include "suite/runner/sentinel_case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
 namespace suite::runner {
@@ -21,7 +21,7 @@ SuiteParts shipped_suite() {
 SuiteParts shipped_wire_suite() {
   SuiteParts parts;
   parts.table = cases::all_cases();
-  parts.sentinel = alive_case();
+  parts.sentinel = sentinel_case();
   parts.controls = control_cases();
   // Made in the process where cases run: Boost.Test allows one per process.
   parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](

@@ -18,7 +18,7 @@ namespace suite::runner {
 /// A case whose result others need to know.
 struct Control {
   cases::Case one;
-  std::string cases::Controls::* place = nullptr;
+  std::optional<cases::FailedControl> cases::Controls::* place = nullptr;
 };
 
 struct SuiteParts {

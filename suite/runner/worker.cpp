@@ -19,14 +19,15 @@ constexpr int exit_bad_message = 70;
 
 // Sends `alive` messages from the event loop: a case that waits sends them, one that spins does
 // not.
-class Pulse {
+class Heartbeat {
  public:
-  Pulse(base::EventLoop& loop, std::function<void()> beat) : loop_(loop), beat_(std::move(beat)) {
+  Heartbeat(base::EventLoop& loop, std::function<void()> beat)
+      : loop_(loop), beat_(std::move(beat)) {
     schedule();
   }
-  ~Pulse() { loop_.cancel(timer_); }
-  Pulse(const Pulse&) = delete;
-  Pulse& operator=(const Pulse&) = delete;
+  ~Heartbeat() { loop_.cancel(timer_); }
+  Heartbeat(const Heartbeat&) = delete;
+  Heartbeat& operator=(const Heartbeat&) = delete;
 
  private:
   void schedule() {
@@ -80,7 +81,7 @@ class Worker {
     environment.controls = run.controls;
     OutcomeMessage message;
     {
-      const Pulse pulse(environment.loop, [this] { send(AliveMessage{}); });
+      const Heartbeat heartbeat(environment.loop, [this] { send(AliveMessage{}); });
       message.outcome =
           is_session(one) ? play_session(one, environment) : parts_.execute(one, environment);
     }

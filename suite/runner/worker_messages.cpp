@@ -13,6 +13,11 @@ constexpr auto table_of(const DatAccess*) {
                              required("ia", &DatAccess::ia),
                              required("address", &DatAccess::address));
 }
+constexpr auto table_of(const FailedControl*) {
+  using base::record::required;
+  return base::record::table("failed_control", required("reason", &FailedControl::reason),
+                             required("rule", &FailedControl::rule));
+}
 constexpr auto table_of(const Controls*) {
   using base::record::required;
   return base::record::table("controls", required("read", &Controls::read),

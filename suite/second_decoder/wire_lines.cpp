@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Shows how reference_rnic/wire reads octets, one JSON object per line, field by field: one side of the comparison with the second
-// decoder.
+// Shows how reference_rnic/wire reads octets, one JSON object per line, field by field: one side of
+// the comparison with the second decoder. No program stores or reads these lines but that test, so
+// they have no record tables.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -8,10 +8,19 @@
 
 #include <fmt/format.h>
 
+#include "base/record/json_writer.hpp"
 #include "dissectors/capture/pcap_file.hpp"
 #include "suite/runner/frame_finder.hpp"
 
 namespace suite::self_test {
+
+constexpr auto table_of(const CaptureOfDeviation*) {
+  using base::record::required;
+  using Entry = CaptureOfDeviation;
+  return base::record::table("capture", required("deviation", &Entry::deviation),
+                             required("rule", &Entry::rule), required("file", &Entry::file),
+                             required("iut", &Entry::iut), required("cases", &Entry::cases));
+}
 
 namespace {
 
@@ -61,11 +70,11 @@ void DeviationCaptures::write_file() {
     const auto path = folder_ / (deviation_ + ".pcap");
     if (!write(path, reinterpret_cast<const char*>(file.data()), file.size()))
       problem_ = fmt::format("cannot write {}", path.string());
-    index_.push_back({{"deviation", deviation_},
-                      {"rule", rule_},
-                      {"file", deviation_ + ".pcap"},
-                      {"iut", addresses_},
-                      {"cases", cases_}});
+    index_.push_back({.deviation = deviation_,
+                      .rule = rule_,
+                      .file = deviation_ + ".pcap",
+                      .iut = {addresses_.begin(), addresses_.end()},
+                      .cases = cases_});
   }
   frames_.clear();
   cases_.clear();
@@ -75,7 +84,7 @@ void DeviationCaptures::write_file() {
 std::expected<void, std::string> DeviationCaptures::finish() {
   write_file();
   const auto path = folder_ / "index.json";
-  const std::string text = index_.dump(1) + "\n";
+  const std::string text = base::record::to_json(index_).dump(1) + "\n";
   if (!write(path, text.data(), text.size()))
     problem_ = fmt::format("cannot write {}", path.string());
   if (problem_.empty()) return {};

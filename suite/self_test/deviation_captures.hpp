@@ -9,16 +9,20 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "dissectors/capture/frame.hpp"
 #include "suite/cases/framework/outcome.hpp"
 
 namespace suite::self_test {
 
-/// One pcap for each deviation or set, NAME.pcap, with the connections of all cases that ran with it, and
-/// index.json: name, rule, cases, and the addresses of the reference. The octets of the streams are
-/// real; the TCP headers are made up.
+/// An entry of index.json.
+struct CaptureOfDeviation {
+  std::string deviation, rule, file;
+  std::vector<std::string> iut;  ///< addresses of the reference
+  std::vector<std::string> cases;
+};
+
+/// One pcap for each deviation or set, NAME.pcap, with the connections of all cases that ran with
+/// it, and index.json. The octets of the streams are real; the TCP headers are made up.
 class DeviationCaptures {
  public:
   /// Makes the folder if necessary. The error is one line.
@@ -42,7 +46,7 @@ class DeviationCaptures {
   std::set<std::string> addresses_;
   std::vector<dissectors::capture::Frame> frames_;
   std::uint64_t time_ = 0;  ///< when the next case begins
-  nlohmann::ordered_json index_ = nlohmann::ordered_json::array();
+  std::vector<CaptureOfDeviation> index_;
 };
 
 }  // namespace suite::self_test

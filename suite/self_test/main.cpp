@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/did_you_mean.hpp"
+#include "base/record/json_writer.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
 #include "suite/runner/options.hpp"
@@ -20,9 +21,9 @@
 #include "suite/runner/shipped_parts.hpp"
 #include "suite/runner/test_network.hpp"
 #include "suite/self_test/deviation_captures.hpp"
+#include "suite/self_test/implementation_profiles.hpp"
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/report.hpp"
-#include "suite/self_test/strangers.hpp"
 #include "suite/self_test/varied_run.hpp"
 
 namespace {
@@ -38,7 +39,7 @@ struct Arguments {
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
   bool lawful = false, list_lawful = false, under_lawful = false;
-  std::filesystem::path strangers;
+  std::filesystem::path profiles;
   std::vector<std::string> variants;
   std::size_t combinations = 200;
   unsigned seed = 1;
@@ -61,7 +62,7 @@ constexpr const char* footer =
     "too?\n"
     "  rnic-self-test --under-lawful --seed 7        is each deviation noticed under lawful "
     "variants drawn for it?\n"
-    "  rnic-self-test --strangers suite/self_test/strangers.yaml\n"
+    "  rnic-self-test --profiles suite/self_test/implementation_profiles.yaml\n"
     "                                                other implementations: are the "
     "rules "
     "blamed\n"
@@ -71,7 +72,7 @@ constexpr const char* footer =
     "wire\n"
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation;\n"
-    "      with --lawful: no case fails, and each variant shows in some case; with --strangers:\n"
+    "      with --lawful: no case fails, and each variant shows in some case; with --profiles:\n"
     "      exactly the listed rules are blamed; with --under-lawful: except those that --hidden "
     "lists),\n"
     "      1 not so, 2 usage, 3 the test bed could not be made\n";
@@ -146,7 +147,8 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
     }
   }
   if (!arguments.out.empty()) {
-    const auto written = runner::write_output_file(arguments.out, json_of(matrix).dump(1) + "\n");
+    const auto written = runner::write_output_file(
+        arguments.out, base::record::to_json(record_of(matrix)).dump(1) + "\n");
     if (!written) {
       base::say(stderr, "rnic-self-test: --out: {}\n", written.error());
       return 3;
@@ -269,26 +271,26 @@ int run_under_lawful(const runner::SuiteParts& parts, const runner::WorkerSetup&
   return count[Noticed::unnoticed] == 0 ? 0 : 1;
 }
 
-// Each stranger of the file: 0 if the cases blame the rules that it breaks and no others.
-int run_all_strangers(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
-                      const std::filesystem::path& file) {
-  const auto strangers = self_test::load_strangers(file);
-  if (!strangers) {
-    for (const std::string& fault : strangers.error())
-      base::say(stderr, "rnic-self-test: --strangers: {}\n", fault);
+// Each profile of the file: 0 if the cases blame the rules that it breaks and no others.
+int run_all_profiles(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
+                     const std::filesystem::path& file) {
+  const auto profiles = self_test::load_profiles(file);
+  if (!profiles) {
+    for (const std::string& fault : profiles.error())
+      base::say(stderr, "rnic-self-test: --profiles: {}\n", fault);
     return 2;
   }
-  const auto results = self_test::run_strangers(parts, setup, *strangers);
+  const auto results = self_test::run_profiles(parts, setup, *profiles);
   if (!results) {
     base::say(stderr, "rnic-self-test: {}\n", results.error());
     return 3;
   }
   std::size_t wrong = 0;
-  for (const self_test::StrangerResult& result : *results) {
+  for (const self_test::ProfileResult& result : *results) {
     base::say(stdout, "{}", text_of(result));
     if (!result.good()) ++wrong;
   }
-  base::say(stdout, "{} strangers, {} judged wrongly\n", results->size(), wrong);
+  base::say(stdout, "{} profiles, {} judged wrongly\n", results->size(), wrong);
   return wrong == 0 ? 0 : 1;
 }
 
@@ -308,8 +310,7 @@ int run(const Arguments& arguments) {
                        .chosen = arguments.deviations,
                        .progress = {},
                        .observe = {}};
-  if (!arguments.strangers.empty())
-    return run_all_strangers(parts, plan.setup, arguments.strangers);
+  if (!arguments.profiles.empty()) return run_all_profiles(parts, plan.setup, arguments.profiles);
   if (arguments.lawful) return run_lawful_sets(parts, plan.setup, arguments);
   plan.setup.strict = true;
   if (arguments.under_lawful) return run_under_lawful(parts, plan.setup, arguments);
@@ -361,8 +362,8 @@ int main(int argc, char** argv) {
   app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
   app.add_flag("--lawful", arguments.lawful,
                "each lawful variant, and combinations of them, against every case");
-  app.add_option("--strangers", arguments.strangers,
-                 "file of strangers (other implementations), against every case")
+  app.add_option("--profiles", arguments.profiles,
+                 "file of profiles (other implementations), against every case")
       ->check(CLI::ExistingFile);
   app.add_flag("--under-lawful", arguments.under_lawful,
                "each deviation under lawful variants: a set drawn for it, or those of --variant");

@@ -18,9 +18,8 @@ const char* word_for(const DeviationResult& result) {
 }
 
 // By case and rule: the deviations that made an expectation of the rule fail in the case.
-std::map<std::string, std::map<std::string, std::vector<std::string>>> seen_at(
-    const Matrix& matrix) {
-  std::map<std::string, std::map<std::string, std::vector<std::string>>> seen;
+std::map<std::string, runner::SeenToFail> seen_at(const Matrix& matrix) {
+  std::map<std::string, runner::SeenToFail> seen;
   for (const DeviationResult& result : matrix.deviations)
     for (const auto* failures : {&result.own, &result.collateral})
       for (const Failure& failure : *failures) {
@@ -29,6 +28,22 @@ std::map<std::string, std::map<std::string, std::vector<std::string>>> seen_at(
           add_name(seen[failure.id][rule], result.info->name);
       }
   return seen;
+}
+
+runner::SelfTestRecord::BrokenRule record_of(const DeviationResult& result) {
+  runner::SelfTestRecord::BrokenRule record{.rule = std::string(result.rule),
+                                            .text = std::string(result.info->text),
+                                            .cases_run = result.cases_run,
+                                            .caught_by = {},
+                                            .collateral = {}};
+  for (const Failure& failure : result.own) record.caught_by.push_back(failure.id);
+  for (const Failure& failure : result.collateral)
+    record.collateral.push_back({.case_id = failure.id,
+                                 .rules = failure.rules,
+                                 .reason = failure.reason,
+                                 .divergence = failure.divergence,
+                                 .error = failure.error});
+  return record;
 }
 
 }  // namespace
@@ -66,10 +81,10 @@ std::string line_of(const VariedResult& result) {
                      name_of(result.set), result.reason.empty() ? "" : ": ", result.reason);
 }
 
-std::string text_of(const StrangerResult& result) {
+std::string text_of(const ProfileResult& result) {
   std::string text =
       fmt::format("{:<9} {:<28} {} rules blamed: {}\n", result.good() ? "right" : "WRONG",
-                  result.stranger->name, result.blamed.size(), result.stranger->what);
+                  result.profile->name, result.blamed.size(), result.profile->what);
   const auto add = [&](const char* heading, const std::vector<std::string>& lines) {
     for (const std::string& line : lines) text += fmt::format("  {}: {}\n", heading, line);
   };
@@ -79,39 +94,26 @@ std::string text_of(const StrangerResult& result) {
   return text;
 }
 
-nlohmann::ordered_json json_of(const Matrix& matrix) {
-  nlohmann::ordered_json deviations = nlohmann::ordered_json::object();
-  std::map<std::string, std::vector<std::string>> seen;
+runner::SelfTestRecord record_of(const Matrix& matrix) {
+  runner::SelfTestRecord record;
   for (const DeviationResult& result : matrix.deviations) {
     const std::string name(result.info->name);
-    auto& entry = result.at_own_rule() ? deviations[name]
-                                       : deviations[name]["also_breaks"][std::string(result.rule)];
-    entry = {{"rule", result.rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
-    entry["caught_by"] = nlohmann::ordered_json::array();
-    entry["collateral"] = nlohmann::ordered_json::array();
-    for (const Failure& failure : result.own) {
-      entry["caught_by"].push_back(failure.id);
-      add_name(seen[failure.id], name);
-    }
-    for (const Failure& failure : result.collateral) {
-      entry["collateral"].push_back({{"case", failure.id},
-                                     {"rules", failure.rules},
-                                     {"reason", failure.reason},
-                                     {"divergence", failure.divergence},
-                                     {"error", failure.error}});
-      if (!failure.error) add_name(seen[failure.id], name);
-    }
+    auto& deviation = record.deviations[name];
+    deviation.own.rule = result.info->rule;
+    deviation.own.text = result.info->text;
+    (result.at_own_rule() ? deviation.own : deviation.also_breaks[std::string(result.rule)]) =
+        record_of(result);
+    for (const Failure& failure : result.own) add_name(record.seen_to_fail_by[failure.id], name);
+    for (const Failure& failure : result.collateral)
+      if (!failure.error) add_name(record.seen_to_fail_by[failure.id], name);
   }
-  nlohmann::ordered_json cases = nlohmann::ordered_json::object();
+  record.seen_to_fail_at = seen_at(matrix);
   for (const auto& [id, one] : matrix.cases)
-    cases[id] = {{"aim", one.aim},
-                 {"judged", one.judged},
-                 {"in_frames", one.in_frames},
-                 {"applies", one.applies}};
-  return {{"deviations", deviations},
-          {"seen_to_fail_by", seen},
-          {"seen_to_fail_at", seen_at(matrix)},
-          {"cases", cases}};
+    record.cases[id] = {.aim = {one.aim.begin(), one.aim.end()},
+                        .judged = {one.judged.begin(), one.judged.end()},
+                        .in_frames = one.in_frames,
+                        .applies = one.applies};
+  return record;
 }
 
 }  // namespace suite::self_test

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The matrix for people and for the reports: text,
-// and JSON with what each case was seen to fail by.
+// The matrix for people and for the reports: text, and the record of what each case was seen to fail
+// by.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "suite/runner/self_test_record.hpp"
+#include "suite/self_test/implementation_profiles.hpp"
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/matrix.hpp"
-#include "suite/self_test/strangers.hpp"
 #include "suite/self_test/varied_run.hpp"
 
 namespace suite::self_test {
@@ -18,13 +17,9 @@ namespace suite::self_test {
 [[nodiscard]] std::string line_of(const LawfulResult& result);
 /// One line for a deviation under lawful variants.
 [[nodiscard]] std::string line_of(const VariedResult& result);
-/// A line for a stranger, and one for each rule that is blamed or left out wrongly.
-[[nodiscard]] std::string text_of(const StrangerResult& result);
-/// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,
-/// divergence}]}},
-///  "seen_to_fail_by": {case: [deviation]},
-///  "seen_to_fail_at": {case: {rule: [deviation]}}: at an expectation that names the rule,
-///  "cases": {case: {aim: [rule], judged: [rule], in_frames: [rule], applies}}: of the conforming run}
-[[nodiscard]] nlohmann::ordered_json json_of(const Matrix& matrix);
+/// A line for a profile, and one for each rule that is blamed or left out wrongly.
+[[nodiscard]] std::string text_of(const ProfileResult& result);
+/// Each deviation, and what the cases evaluate in the conforming run.
+[[nodiscard]] runner::SelfTestRecord record_of(const Matrix& matrix);
 
 }  // namespace suite::self_test

@@ -9,9 +9,9 @@ namespace suite::sessions {
 namespace {
 
 /// Numbers from a seed. The standard's distributions differ between libraries; the engine does not.
-class Dice {
+class RandomChoices {
  public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
+  explicit RandomChoices(std::uint64_t seed) : engine_(seed) {}
   [[nodiscard]] std::uint64_t any() { return engine_(); }
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return engine_() % bound; }
   [[nodiscard]] bool one_in(std::uint64_t chances) { return below(chances) == 0; }
@@ -31,10 +31,10 @@ struct Weighted {
 };
 
 template <typename T, std::size_t N>
-T weighted(Dice& dice, const std::array<Weighted<T>, N>& choices) {
+T weighted(RandomChoices& random, const std::array<Weighted<T>, N>& choices) {
   std::uint64_t all = 0;
   for (const auto& choice : choices) all += choice.weight;
-  std::uint64_t at = dice.below(all);
+  std::uint64_t at = random.below(all);
   for (const auto& choice : choices) {
     if (at < choice.weight) return choice.value;
     at -= choice.weight;
@@ -51,17 +51,17 @@ constexpr std::array<std::uint64_t, 14> large_lengths{1000, 1023, 1024, 1025, 14
                                                       1444, 1448, 2047, 2900, 4095, 4097, 6001};
 constexpr std::array<std::uint64_t, 3> huge_lengths{65535, 65536, 65541};
 
-std::uint64_t length(Dice& dice) {
-  const std::uint64_t kind = dice.below(100);
-  if (kind < 70) return dice.of(small_lengths);
-  if (kind < 98) return dice.of(large_lengths);
-  return dice.of(huge_lengths);
+std::uint64_t length(RandomChoices& random) {
+  const std::uint64_t kind = random.below(100);
+  if (kind < 70) return random.of(small_lengths);
+  if (kind < 98) return random.of(large_lengths);
+  return random.of(huge_lengths);
 }
 
-std::uint64_t region_length(Dice& dice) {
+std::uint64_t region_length(RandomChoices& random) {
   constexpr std::array<std::uint64_t, 10> lengths{1,    64,   100,  513,  1025,
                                                   4096, 4097, 8192, 8195, 70000};
-  return dice.of(lengths);
+  return random.of(lengths);
 }
 
 constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
@@ -105,136 +105,137 @@ constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::b
                                   Wrong::unasked};
 
 /// A fault that is specific to the kind of message.
-Wrong special(Dice& dice, Action action) {
-  const bool untagged = dice.one_in(3);
+Wrong special(RandomChoices& random, Action action) {
+  const bool untagged = random.one_in(3);
   switch (action) {
     case Action::peer_write:
-      return dice.of(wrong_access);
+      return random.of(wrong_access);
     case Action::peer_read:
-      return untagged ? dice.of(wrong_untagged) : dice.of(wrong_access);
+      return untagged ? random.of(wrong_untagged) : random.of(wrong_access);
     case Action::peer_atomic:
-      if (dice.one_in(3)) return dice.of(wrong_atomic);
-      return untagged ? dice.of(wrong_untagged) : dice.of(wrong_access);
+      if (random.one_in(3)) return random.of(wrong_atomic);
+      return untagged ? random.of(wrong_untagged) : random.of(wrong_access);
     case Action::peer_send:
-      return untagged ? dice.of(wrong_untagged) : dice.of(wrong_send);
+      return untagged ? random.of(wrong_untagged) : random.of(wrong_send);
     case Action::peer_immediate:
-      return untagged ? dice.of(wrong_untagged) : dice.of(wrong_immediate);
+      return untagged ? random.of(wrong_untagged) : random.of(wrong_immediate);
     case Action::peer_answer:
-      return dice.of(wrong_answer);
+      return random.of(wrong_answer);
     default:
-      return dice.of(wrong_untagged);
+      return random.of(wrong_untagged);
   }
 }
 
 /// One stream may go wrong once, so most messages are right.
-Wrong wrong(Dice& dice, Action action) {
-  const std::uint64_t kind = dice.below(100);
+Wrong wrong(RandomChoices& random, Action action) {
+  const std::uint64_t kind = random.below(100);
   if (kind < 70) return Wrong::nothing;
-  if (kind < 80) return dice.of(odd);
-  return kind < 86 ? dice.of(wrong_anywhere) : special(dice, action);
+  if (kind < 80) return random.of(odd);
+  return kind < 86 ? random.of(wrong_anywhere) : special(random, action);
 }
 
-std::uint32_t segment(Dice& dice) {
+std::uint32_t segment(RandomChoices& random) {
   constexpr std::array<std::uint32_t, 8> sizes{1, 3, 8, 100, 127, 128, 500, 512};
-  return dice.one_in(3) ? dice.of(sizes) : 0;
+  return random.one_in(3) ? random.of(sizes) : 0;
 }
 
-std::uint32_t cut(Dice& dice) {
+std::uint32_t cut(RandomChoices& random) {
   constexpr std::array<std::uint32_t, 6> sizes{1, 3, 7, 20, 100, 1000};
-  return dice.one_in(6) ? dice.of(sizes) : 0;
+  return random.one_in(6) ? random.of(sizes) : 0;
 }
 
-Step draw_step(Dice& dice) {
+Step draw_step(RandomChoices& random) {
   Step step;
-  step.action = weighted(dice, actions);
-  step.stream = static_cast<std::uint32_t>(dice.below(16));
-  step.object = static_cast<std::uint32_t>(dice.below(256));
-  step.length = step.action == Action::register_region ? region_length(dice) : length(dice);
-  step.offset = dice.any() >> 16;
-  step.segment = segment(dice);
-  step.cut = cut(dice);
-  step.wrong = wrong(dice, step.action);
-  step.value = dice.any();
-  step.solicited = dice.one_in(4);
-  step.invalidate = dice.one_in(10);
-  step.fence = dice.one_in(6);
-  step.unsignaled = dice.one_in(8);
-  step.times = dice.one_in(5) ? static_cast<std::uint32_t>(2 + dice.below(4)) : 1;
-  step.together = dice.one_in(3);
+  step.action = weighted(random, actions);
+  step.stream = static_cast<std::uint32_t>(random.below(16));
+  step.object = static_cast<std::uint32_t>(random.below(256));
+  step.length = step.action == Action::register_region ? region_length(random) : length(random);
+  step.offset = random.any() >> 16;
+  step.segment = segment(random);
+  step.cut = cut(random);
+  step.wrong = wrong(random, step.action);
+  step.value = random.any();
+  step.solicited = random.one_in(4);
+  step.invalidate = random.one_in(10);
+  step.fence = random.one_in(6);
+  step.unsignaled = random.one_in(8);
+  step.times = random.one_in(5) ? static_cast<std::uint32_t>(2 + random.below(4)) : 1;
+  step.together = random.one_in(3);
   return step;
 }
 
 /// A depth of the tester's enhanced words: mostly what the IUT has, else a bound.
-std::uint32_t depth(Dice& dice) {
+std::uint32_t depth(RandomChoices& random) {
   constexpr std::array<std::uint32_t, 10> depths{0, 1, 1, 2, 3, 5, 0x3FFF, 0x3FFF, 0x2000, 0x3FFE};
-  return dice.one_in(2) ? depth_as_asked : dice.of(depths);
+  return random.one_in(2) ? depth_as_asked : random.of(depths);
 }
 
-void draw_enhanced(Dice& dice, StreamSetup& stream) {
+void draw_enhanced(RandomChoices& random, StreamSetup& stream) {
   constexpr std::array<std::uint32_t, 8> plain{0, 0, 0, 0, 0, 0, 1, 2};
-  stream.revision = dice.one_in(3) ? 1 : 2;
-  stream.plain = dice.of(plain);
-  stream.peer_ird = depth(dice);
-  stream.peer_ord = depth(dice);
-  stream.peer_to_peer = dice.one_in(2);
-  stream.rtr = static_cast<std::uint32_t>(1 + dice.below(rtr_any));
-  stream.iut_rtr = dice.one_in(2) ? rtr_any : static_cast<std::uint32_t>(1 + dice.below(rtr_any));
-  stream.rtr_choice = static_cast<std::uint32_t>(dice.below(3));
+  stream.revision = random.one_in(3) ? 1 : 2;
+  stream.plain = random.of(plain);
+  stream.peer_ird = depth(random);
+  stream.peer_ord = depth(random);
+  stream.peer_to_peer = random.one_in(2);
+  stream.rtr = static_cast<std::uint32_t>(1 + random.below(rtr_any));
+  stream.iut_rtr =
+      random.one_in(2) ? rtr_any : static_cast<std::uint32_t>(1 + random.below(rtr_any));
+  stream.rtr_choice = static_cast<std::uint32_t>(random.below(3));
 }
 
-StreamSetup draw_stream(Dice& dice) {
+StreamSetup draw_stream(RandomChoices& random) {
   constexpr std::array<std::uint32_t, 5> emss{0, 0, 536, 1100, 9000};
   constexpr std::array<std::uint32_t, 5> private_data{0, 0, 1, 64, 63};
   StreamSetup stream;
-  stream.iut_initiates = dice.one_in(2);
-  stream.iut_crc = !dice.one_in(3);
-  stream.peer_crc = !dice.one_in(3);
-  stream.iut_markers = dice.one_in(4);
-  stream.peer_markers = dice.one_in(4);
-  stream.ird = static_cast<std::uint32_t>(1 + dice.below(4));
-  stream.ord = static_cast<std::uint32_t>(1 + dice.below(4));
-  draw_enhanced(dice, stream);
-  stream.early = dice.one_in(3);
-  stream.emss = dice.of(emss);
-  stream.own_domain = dice.one_in(3);
-  stream.private_data = dice.of(private_data);
+  stream.iut_initiates = random.one_in(2);
+  stream.iut_crc = !random.one_in(3);
+  stream.peer_crc = !random.one_in(3);
+  stream.iut_markers = random.one_in(4);
+  stream.peer_markers = random.one_in(4);
+  stream.ird = static_cast<std::uint32_t>(1 + random.below(4));
+  stream.ord = static_cast<std::uint32_t>(1 + random.below(4));
+  draw_enhanced(random, stream);
+  stream.early = random.one_in(3);
+  stream.emss = random.of(emss);
+  stream.own_domain = random.one_in(3);
+  stream.private_data = random.of(private_data);
   constexpr auto faults = static_cast<std::uint64_t>(StartupFault::no_rtr_stated) + 1;
-  if (dice.one_in(2)) stream.fault = static_cast<StartupFault>(dice.below(faults));
-  stream.fault_value = static_cast<std::uint32_t>(dice.below(1U << 16));
+  if (random.one_in(2)) stream.fault = static_cast<StartupFault>(random.below(faults));
+  stream.fault_value = static_cast<std::uint32_t>(random.below(1U << 16));
   return stream;
 }
 
 /// Something to work with: memory of each kind, a receive or two, and the first FPDU.
-void draw_beginning(Dice& dice, Session& session) {
+void draw_beginning(RandomChoices& random, Session& session) {
   for (std::uint32_t i = 0; i < session.streams.size(); ++i) {
     for (int regions = 0; regions < 2; ++regions) {
-      Step step = draw_step(dice);
+      Step step = draw_step(random);
       step.action = Action::register_region;
-      step.length = region_length(dice);
+      step.length = region_length(random);
       step.stream = i;
       step.value |= 15;  // every right
       session.steps.push_back(step);
     }
     // One with fewer rights, or taken away again.
-    Step other = draw_step(dice);
+    Step other = draw_step(random);
     other.action = Action::register_region;
-    other.length = region_length(dice);
+    other.length = region_length(random);
     other.stream = i;
-    other.value = (other.value & ~std::uint64_t{15}) | dice.below(16);
+    other.value = (other.value & ~std::uint64_t{15}) | random.below(16);
     session.steps.push_back(other);
-    if (dice.one_in(2)) {
-      Step gone = draw_step(dice);
-      gone.action = dice.one_in(2) ? Action::deregister_region : Action::invalidate;
+    if (random.one_in(2)) {
+      Step gone = draw_step(random);
+      gone.action = random.one_in(2) ? Action::deregister_region : Action::invalidate;
       gone.stream = i;
       gone.times = 1;
       session.steps.push_back(gone);
     }
-    Step receive = draw_step(dice);
+    Step receive = draw_step(random);
     receive.action = Action::receive;
     receive.stream = i;
     session.steps.push_back(receive);
-    if (dice.one_in(4)) continue;
-    Step first = draw_step(dice);
+    if (random.one_in(4)) continue;
+    Step first = draw_step(random);
     first.action = Action::peer_write;
     first.stream = i;
     first.wrong = Wrong::nothing;
@@ -245,14 +246,14 @@ void draw_beginning(Dice& dice, Session& session) {
 }  // namespace
 
 Session draw(std::uint64_t seed) {
-  Dice dice(seed);
+  RandomChoices random(seed);
   Session session;
   session.seed = seed;
-  const std::uint64_t streams = dice.one_in(5) ? 1 : 2 + dice.below(2);
-  for (std::uint64_t i = 0; i < streams; ++i) session.streams.push_back(draw_stream(dice));
-  draw_beginning(dice, session);
-  const std::uint64_t steps = 6 + dice.below(24);
-  for (std::uint64_t i = 0; i < steps; ++i) session.steps.push_back(draw_step(dice));
+  const std::uint64_t streams = random.one_in(5) ? 1 : 2 + random.below(2);
+  for (std::uint64_t i = 0; i < streams; ++i) session.streams.push_back(draw_stream(random));
+  draw_beginning(random, session);
+  const std::uint64_t steps = 6 + random.below(24);
+  for (std::uint64_t i = 0; i < steps; ++i) session.steps.push_back(draw_step(random));
   return session;
 }
 

@@ -20,8 +20,8 @@ Opening::Opening(Play& play, const StreamSetup& setup, std::size_t number)
 bool Opening::come_up() {
   configure();
   create_endpoint();
-  play_.stage().tester.limit_segments(setup_.emss == 0 ? std::nullopt
-                                                       : std::optional<std::size_t>(setup_.emss));
+  play_.environment().tester.limit_segments(
+      setup_.emss == 0 ? std::nullopt : std::optional<std::size_t>(setup_.emss));
   own_ = parameters();
   if (setup_.early) post_early_receive();
   if (!open() || play_.is_stopped()) return false;
@@ -195,7 +195,7 @@ void Opening::send_frame(lower_tester::StartupFrame frame) {
 // ---------------------------------------------------------------- what the IUT does
 
 lower_tester::Arrival Opening::next() {
-  return line_->peer.next(play_.stage().loop.now() + play_.stage().patience);
+  return line_->peer.next(play_.environment().loop.now() + play_.environment().patience);
 }
 
 bool Opening::take_frame(const iut::ConnectParameters& own) {
@@ -216,9 +216,9 @@ bool Opening::take_end() {
   const bool is_late = setup_.fault == StartupFault::no_frame ||
                        setup_.fault == StartupFault::half_a_frame ||
                        setup_.fault == StartupFault::cut_short;
-  const auto arrival =
-      line_->peer.next(play_.stage().loop.now() +
-                       (is_late ? play_.stage().startup_patience : play_.stage().patience));
+  const auto arrival = line_->peer.next(
+      play_.environment().loop.now() +
+      (is_late ? play_.environment().startup_patience : play_.environment().patience));
   if (arrival.is_end()) return true;
   if (info_of(setup_.fault).end != StartupEnd::closed_or_advisory)
     return fail("the end of the connection", arrival.text(), fault_rules());
@@ -268,7 +268,7 @@ bool is_possible(const Play& play, const StreamSetup& setup) {
     case StartupFault::no_frame:
     case StartupFault::half_a_frame:
     case StartupFault::cut_short:
-      return play.stage().startup_patience > base::Duration{};
+      return play.environment().startup_patience > base::Duration{};
     case StartupFault::reserved_s_bit:
     case StartupFault::enhanced_for_revision_one:
       return setup.revision < 2;

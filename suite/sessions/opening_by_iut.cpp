@@ -86,7 +86,7 @@ class OpeningByIut final : public Opening {
                            .address = address.host(),
                            .port = address.port,
                            .parameters = own_});
-    auto connection = acceptor.next(play_.stage().loop.now() + play_.stage().patience);
+    auto connection = acceptor.next(play_.environment().loop.now() + play_.environment().patience);
     if (!connection) return fail("a connection of the IUT", "none", {});
     line_->peer.adopt(std::move(connection));
     return take_frame(own_);
@@ -210,7 +210,7 @@ class OpeningByIut final : public Opening {
 
   [[nodiscard]] bool is_insufficient() const {
     constexpr std::int64_t enormous = 0x3FFE;
-    const auto& limits = play_.stage().iut.hello().limits;
+    const auto& limits = play_.environment().iut.hello().limits;
     const auto limit = limits.find("max_ird");
     return request_words() && limit != limits.end() && limit->second < enormous;
   }

@@ -95,13 +95,13 @@ class OpeningByTester final : public Opening {
   }
 
   [[nodiscard]] bool listen() {
-    const iut::Reply listening =
-        play_.ask(iut::Listen{.listener = endpoint_, .address = play_.stage().iut_address.host()});
+    const iut::Reply listening = play_.ask(
+        iut::Listen{.listener = endpoint_, .address = play_.environment().iut_address.host()});
     port_ = listening.port.value_or(0);
     return listening.port ? true : fail("a listening port", listening.error, {});
   }
   [[nodiscard]] bool connect(lower_tester::Peer& peer) {
-    const auto done = peer.connect(play_.stage().iut_address.with_port(port_));
+    const auto done = peer.connect(play_.environment().iut_address.with_port(port_));
     return done ? true
                 : fail("a connection", done.error(), {"mpa.startup.acceptable-request-accepted"});
   }

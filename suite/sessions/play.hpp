@@ -40,14 +40,14 @@ struct Line {
 
 class Play {
  public:
-  Play(const Session& session, const Stage& stage);
+  Play(const Session& session, const Environment& environment);
   Play(const Play&) = delete;
   Play& operator=(const Play&) = delete;
 
   [[nodiscard]] Played run();
 
   // -- for the parts of the play --
-  [[nodiscard]] const Stage& stage() const { return stage_; }
+  [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] lower_tester::Context& context() { return context_; }
   [[nodiscard]] model::Model& model() { return model_; }
   [[nodiscard]] const model::State& known() const { return model_.a_state(); }
@@ -94,7 +94,7 @@ class Play {
   void check(const std::optional<model::Finding>& finding);
 
   const Session& session_;
-  const Stage& stage_;
+  const Environment& environment_;
   lower_tester::Context context_;
   model::Model model_;
   std::vector<std::unique_ptr<Line>> lines_;
@@ -127,7 +127,7 @@ inline constexpr iut::Handle first_early_region = 1000;
 
 template <typename Event>
 std::optional<Event> Play::await() {
-  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
+  const base::TimePoint deadline = environment_.loop.now() + environment_.patience;
   std::size_t at = 0;
   while (at < events_.size() || gather_one(deadline)) {
     if (const Event* event = std::get_if<Event>(&events_[at])) {

@@ -45,16 +45,18 @@ const Found* Played::failure() const {
   return at == found.end() ? nullptr : &*at;
 }
 
-Played play(const Session& session, const Stage& stage) { return Play(session, stage).run(); }
+Played play(const Session& session, const Environment& environment) {
+  return Play(session, environment).run();
+}
 
-Play::Play(const Session& session, const Stage& stage)
+Play::Play(const Session& session, const Environment& environment)
     : session_(session),
-      stage_(stage),
-      context_{.loop = stage.loop,
-               .network = stage.tester,
+      environment_(environment),
+      context_{.loop = environment.loop,
+               .network = environment.tester,
                .evidence = {},
-               .start = stage.loop.now(),
-               .deadline = stage.loop.now() + std::chrono::hours(1),
+               .start = environment.loop.now(),
+               .deadline = environment.loop.now() + std::chrono::hours(1),
                .on_fault =
                    [this](const lower_tester::SenderFault& fault) {
                      if (fault.rule.starts_with("mpa.crc.") && writes_to_source()) {
@@ -69,14 +71,15 @@ Play::Play(const Session& session, const Stage& stage)
                      this->found(std::move(found));
                    },
                .on_inconclusive = [](const std::string&) {}},
-      capabilities_(stage.iut.hello().capabilities.begin(), stage.iut.hello().capabilities.end()) {}
+      capabilities_(environment.iut.hello().capabilities.begin(),
+                    environment.iut.hello().capabilities.end()) {}
 
 // ---------------------------------------------------------------- the IUT
 
 bool Play::can(const char* capability) const { return capabilities_.contains(capability); }
 
 std::int64_t Play::limit(const char* name, std::int64_t usual) const {
-  const auto& limits = stage_.iut.hello().limits;
+  const auto& limits = environment_.iut.hello().limits;
   const auto at = limits.find(name);
   return at == limits.end() ? usual : std::min(usual, at->second);
 }
@@ -88,9 +91,9 @@ iut::Reply Play::command(const iut::Command& command) {
 }
 
 iut::Reply Play::ask(const iut::Command& command) {
-  const std::uint64_t number = stage_.iut.post(command);
-  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
-  while (auto event = stage_.iut.next_event(deadline)) {
+  const std::uint64_t number = environment_.iut.post(command);
+  const base::TimePoint deadline = environment_.loop.now() + environment_.patience;
+  while (auto event = environment_.iut.next_event(deadline)) {
     const auto* reply = std::get_if<iut::Reply>(&*event);
     if (reply != nullptr && reply->command == number) return *reply;
     events_.push_back(std::move(*event));
@@ -102,7 +105,7 @@ iut::Reply Play::ask(const iut::Command& command) {
 }
 
 bool Play::gather_one(base::TimePoint deadline) {
-  auto event = stage_.iut.next_event(deadline);
+  auto event = environment_.iut.next_event(deadline);
   if (event) events_.push_back(std::move(*event));
   return event.has_value();
 }
@@ -159,7 +162,7 @@ void Play::check(const std::optional<model::Finding>& finding) {
 void Play::judge_wire(std::size_t stream) {
   Line& line = *lines_[stream];
   while (!stopped_) {
-    const lower_tester::Arrival arrival = line.peer.next(stage_.loop.now());
+    const lower_tester::Arrival arrival = line.peer.next(environment_.loop.now());
     if (arrival.as<lower_tester::Nothing>() != nullptr) return;
     if (const auto* message = arrival.as<lower_tester::Message>()) {
       if (const auto request = message->read_request()) line.asked.emplace_back(*request);
@@ -205,18 +208,19 @@ std::vector<bool> Play::acknowledged() const {
 }
 
 void Play::wait() {
-  gather(stage_.loop.now() + (stage_.quiet > base::Duration{} ? stage_.quiet : stage_.patience));
+  gather(environment_.loop.now() +
+         (environment_.quiet > base::Duration{} ? environment_.quiet : environment_.patience));
 }
 
 /// What the IUT does within its time is judged.
 void Play::let_it_act() {
-  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
-  const bool in_real_time = stage_.quiet > base::Duration{};
+  const base::TimePoint deadline = environment_.loop.now() + environment_.patience;
+  const bool in_real_time = environment_.quiet > base::Duration{};
   do {
     wait();
     for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
     judge_events();
-  } while (in_real_time && !stopped_ && stage_.loop.now() < deadline &&
+  } while (in_real_time && !stopped_ && environment_.loop.now() < deadline &&
            !model_.owes_nothing(acknowledged()));
 }
 

@@ -40,7 +40,7 @@ struct Played {
 };
 
 /// The environment in which sessions are played.
-struct Stage {
+struct Environment {
   base::EventLoop& loop;
   rnic::llp::Network& tester;
   iut::Iut& iut;
@@ -55,6 +55,6 @@ struct Stage {
 };
 
 /// The IUT is in the state after a Reset.
-[[nodiscard]] Played play(const Session& session, const Stage& stage);
+[[nodiscard]] Played play(const Session& session, const Environment& environment);
 
 }  // namespace suite::sessions

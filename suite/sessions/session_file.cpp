@@ -7,7 +7,7 @@
 #include <fmt/std.h>
 
 #include "base/line_file.hpp"
-#include "base/record/json_reader.hpp"
+#include "base/record/json_file.hpp"
 #include "base/strict_yaml.hpp"
 #include "suite/sessions/script.hpp"
 #include "suite/sessions/session_tables.hpp"
@@ -16,16 +16,15 @@ namespace suite::sessions {
 
 namespace {
 
-using base::record::Json;
-
-std::expected<Json, std::string> as_json(const std::filesystem::path& file,
-                                         const std::string& text) {
-  if (file.extension() == ".yaml") return session_of_script(file.string(), text);
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded())
-    return std::unexpected(
-        fmt::format("{} is not JSON; the name of a script ends in .yaml", file.string()));
-  return json;
+std::expected<SessionFile, std::string> read_script(const std::filesystem::path& file) {
+  const auto text = base::read_text(file);
+  if (!text) return std::unexpected(text.error().front());
+  const auto json = session_of_script(file.string(), *text);
+  if (!json) return std::unexpected(json.error());
+  SessionFile session;
+  if (const auto fault = base::record::from_json(*json, session))
+    return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
+  return session;
 }
 
 }  // namespace
@@ -39,14 +38,12 @@ std::expected<void, std::string> write_session(const std::filesystem::path& file
 }
 
 std::expected<SessionFile, std::string> read_session(const std::filesystem::path& file) {
-  const auto text = base::read_text(file);
-  if (!text) return std::unexpected(text.error().front());
-  auto json = as_json(file, *text);
-  if (!json) return std::unexpected(json.error());
-  SessionFile session;
-  if (const auto fault = base::record::from_json(*json, session))
-    return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
-  if (session.session.streams.empty() || session.session.streams.size() > most_streams)
+  auto session = file.extension() == ".yaml"
+                     ? read_script(file)
+                     : base::record::read_file<SessionFile>(file, "a session");
+  if (!session) return session;
+  const auto& streams = session->session.streams;
+  if (streams.empty() || streams.size() > most_streams)
     return std::unexpected(
         fmt::format("{}: a session has 1 to {} streams", file.string(), most_streams));
   return session;

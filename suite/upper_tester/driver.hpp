@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "suite/iut/messages.hpp"
 
@@ -45,6 +46,9 @@ class Driver {
 
  protected:
   void emit(iut::Event event) const { sink_(std::move(event)); }
+  void emit_all(std::vector<iut::Event> events) const {
+    for (iut::Event& event : events) sink_(std::move(event));
+  }
 
  private:
   Sink sink_;

@@ -8,9 +8,25 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
+
+#include "base/record/json_reader.hpp"
 
 namespace suite::upper_tester {
+
+constexpr auto table_of(const AgentSession::Reconfiguration*) {
+  using base::record::required;
+  using Record = AgentSession::Reconfiguration;
+  return base::record::table("reconfiguration", required("number", &Record::number),
+                             required("arguments", &Record::arguments));
+}
+/// Without the unhandled octets, which follow the line.
+constexpr auto table_of(const Handover*) {
+  using base::record::required;
+  return base::record::table("handover", required("input", &Handover::input),
+                             required("output", &Handover::output),
+                             base::record::inlined(&Handover::reconfiguration));
+}
+
 namespace {
 
 bool write_all(int fd, const std::string& octets) {
@@ -41,13 +57,11 @@ std::string failed(const char* call) { return std::string(call) + ": " + std::st
 }  // namespace
 
 std::string become_fresh(const Handover& handover, char** argv) {
-  const nlohmann::json head{{"input", handover.input},
-                            {"output", handover.output},
-                            {"number", handover.reconfiguration.number},
-                            {"arguments", handover.reconfiguration.arguments}};
   const int fd = ::memfd_create("rnic-agent", 0);
   if (fd < 0) return failed("memfd_create");
-  if (!write_all(fd, head.dump() + '\n' + handover.unhandled)) return failed("write");
+  if (!write_all(
+          fd, base::record::one_line(base::record::to_json(handover)) + '\n' + handover.unhandled))
+    return failed("write");
   if (!keep_across_exec(handover.input, true) || !keep_across_exec(handover.output, true))
     return failed("fcntl");
 
@@ -68,13 +82,9 @@ std::optional<Handover> take_handover(int fd) {
   ::close(fd);
   const std::size_t feed = octets.find('\n');
   if (feed == std::string::npos) return std::nullopt;
-  const auto head = nlohmann::json::parse(octets.substr(0, feed), nullptr, false);
-  if (head.is_discarded()) return std::nullopt;
+  const auto head = base::record::Json::parse(octets.substr(0, feed), nullptr, false);
   Handover handover;
-  handover.input = head.at("input").get<int>();
-  handover.output = head.at("output").get<int>();
-  handover.reconfiguration.number = head.at("number").get<std::uint64_t>();
-  handover.reconfiguration.arguments = head.at("arguments").get<std::vector<std::string>>();
+  if (head.is_discarded() || base::record::from_json(head, handover)) return std::nullopt;
   handover.unhandled = octets.substr(feed + 1);
   if (!keep_across_exec(handover.input, false) || !keep_across_exec(handover.output, false))
     return std::nullopt;

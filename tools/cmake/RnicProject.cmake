@@ -8,6 +8,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 option(RNIC_REQUIRE_ALL "Fail when a part would be left out for want of a package" OFF)
+option(RNIC_PROTOCOL_ONLY "Build only the protocol (base to reference_rnic/access) and its tests" OFF)
 set(RNIC_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
 
 find_program(RNIC_CCACHE ccache)

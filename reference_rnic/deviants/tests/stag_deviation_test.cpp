@@ -18,8 +18,8 @@ using rnic::stream::MemoryFault;
 
 namespace {
 
-struct Bench : OneTag {
-  explicit Bench(const std::vector<Deviation>& deviations = {})
+struct TagFixture : OneTag {
+  explicit TagFixture(const std::vector<Deviation>& deviations = {})
       : OneTag(rnic_decisions(deviations)) {}
 };
 
@@ -30,83 +30,85 @@ BOOST_AUTO_TEST_SUITE(stag_deviations)
 BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_otherwise) {
   struct Row {
     Deviation deviation;
-    std::function<std::optional<MemoryFault>(Bench&)> attempt;
+    std::function<std::optional<MemoryFault>(TagFixture&)> attempt;
   };
-  const auto in_bounds = [](Bench& bench) { return bench.fault(bench.tag.stag, region_base, 8); };
+  const auto in_bounds = [](TagFixture& fixture) {
+    return fixture.fault(fixture.tag.stag, region_base, 8);
+  };
   const std::vector<Row> rows{
       {Deviation::stag_key_unchecked,
-       [](Bench& b) { return b.fault(b.tag.stag ^ 1, region_base, 8); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag ^ 1, region_base, 8); }},
       {Deviation::invalid_stag_usable,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.valid = false;
          return in_bounds(b);
        }},
       {Deviation::deregistered_stag_usable,
-       [](Bench& b) {
+       [](TagFixture& b) {
          const auto stag = b.tag.stag;
          b.decisions.ask(&Decisions::tag_opened, false, b.tag);  // as at its registration
          b.table.release(stag);
          return b.fault(stag, region_base, 8);
        }},
       {Deviation::domain_unchecked,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.domain = theirs;
          return in_bounds(b);
        }},
       {Deviation::stream_scope_unchecked,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.only_for = other_pair;
          return in_bounds(b);
        }},
       {Deviation::bounds_unchecked,
-       [](Bench& b) { return b.fault(b.tag.stag, region_base + 32, 4096); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag, region_base + 32, 4096); }},
       {Deviation::bounds_one_octet_too_wide,
-       [](Bench& b) { return b.fault(b.tag.stag, region_base + 60, 5); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag, region_base + 60, 5); }},
       {Deviation::base_one_octet_too_low,
-       [](Bench& b) { return b.fault(b.tag.stag, region_base - 1, 8); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag, region_base - 1, 8); }},
       {Deviation::empty_region_gives_all_memory,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.memory = {};
          return in_bounds(b);
        }},
       {Deviation::remote_write_right_unchecked,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.access.remote_write = false;
          return in_bounds(b);
        }},
       {Deviation::remote_read_right_unchecked,
-       [](Bench& b) {
+       [](TagFixture& b) {
          b.tag.access.remote_read = false;
          return b.fault(b.tag.stag, region_base, 8, Need::remote_read);
        }},
       {Deviation::remote_atomic_right_unchecked,
-       [](Bench& b) {
+       [](TagFixture& b) {
          b.tag.access.remote_atomic = false;
          return b.fault(b.tag.stag, region_base, 8, Need::remote_atomic);
        }},
       {Deviation::window_rights_ignored,
-       [&](Bench& b) {
+       [&](TagFixture& b) {
          b.tag.window = {1};
          b.tag.access = {};
          return in_bounds(b);
        }},
       {Deviation::stag_index_cut,
-       [](Bench& b) { return b.fault(b.tag.stag ^ 0x80000000U, region_base, 8); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag ^ 0x80000000U, region_base, 8); }},
       {Deviation::stag_range_shifted,
-       [](Bench& b) { return b.fault(b.tag.stag, region_base + 64, 8); }},
+       [](TagFixture& b) { return b.fault(b.tag.stag, region_base + 64, 8); }},
       {Deviation::bounds_rounded_to_cache_line,
-       [](Bench& b) {
+       [](TagFixture& b) {
          b.tag.memory = b.tag.memory.first(60);
          return b.fault(b.tag.stag, region_base + 56, 8);
        }},
       {Deviation::window_bounds_ignored,
-       [](Bench& b) {
+       [](TagFixture& b) {
          b.tag.window = {1};
          return b.fault(b.tag.stag, region_base, 65);
        }},
   };
   for (const Row& row : rows) {
-    Bench right, wrong({row.deviation});
+    TagFixture right, wrong({row.deviation});
     BOOST_TEST(row.attempt(right).has_value(),
                info(row.deviation).name << " is refused by a conforming table");
     BOOST_TEST(!row.attempt(wrong).has_value(),
@@ -115,21 +117,21 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
 }
 
 BOOST_AUTO_TEST_CASE(a_deviating_table_never_hands_out_memory_after_the_region) {
-  Bench bench({Deviation::bounds_unchecked});
-  bench.memory[63] = std::byte{0xAA};
+  TagFixture fixture({Deviation::bounds_unchecked});
+  fixture.memory[63] = std::byte{0xAA};
   const auto octets =
-      bench.table.resolve(who, bench.tag.stag, region_base + 63, 1 << 20, Need::remote_read);
+      fixture.table.resolve(who, fixture.tag.stag, region_base + 63, 1 << 20, Need::remote_read);
   BOOST_REQUIRE(octets.has_value());
   BOOST_TEST((octets->front() == std::byte{0xAA}));
   BOOST_TEST((octets->back() == std::byte{0}));
   // One's own pieces stay checked: the fault is towards the peer.
-  BOOST_TEST((bench.fault(bench.tag.stag, region_base + 63, 2, Need::local_read) ==
+  BOOST_TEST((fixture.fault(fixture.tag.stag, region_base + 63, 2, Need::local_read) ==
               MemoryFault::base_or_bounds));
 }
 
 BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {
-  Bench bench({Deviation::invalidates_shared_stag});
-  BOOST_TEST(bench.table.may_invalidate(who, bench.tag.stag, true).has_value());
+  TagFixture fixture({Deviation::invalidates_shared_stag});
+  BOOST_TEST(fixture.table.may_invalidate(who, fixture.tag.stag, true).has_value());
 }
 
 BOOST_AUTO_TEST_CASE(stags_can_be_made_mostly_predictable_or_crowded) {

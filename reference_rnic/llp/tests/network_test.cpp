@@ -53,7 +53,7 @@ using Pairs = boost::mpl::list<TcpPair, MemoryPair>;
 
 /// Notes what happens to one connection, reads all that comes unless told otherwise, and can act
 /// from inside a callback.
-struct Party : Connection::Observer {
+struct Endpoint : Connection::Observer {
   std::unique_ptr<Connection> connection;
   std::vector<std::byte> received;
   std::vector<Ending> endings;
@@ -97,7 +97,7 @@ template <typename Pair>
 struct Connected : Pair {
   Acceptor acceptor;
   std::unique_ptr<Listener> listener;
-  Party client, server;
+  Endpoint client, server;
 
   explicit Connected(base::Family family = base::Family::ipv4) {
     acceptor.on_accepted = [this](std::unique_ptr<Connection> accepted) {
@@ -120,14 +120,14 @@ std::vector<std::byte> pattern(std::size_t size) {
 
 /// Sends all of `octets`, some at a time, coming again when the connection is writable.
 struct Sender {
-  Party& party;
+  Endpoint& endpoint;
   std::vector<std::byte> octets;
   std::size_t sent = 0;
   bool push() {
     while (sent < octets.size()) {
       const Bytes rest = Bytes(octets).subspan(sent);
       const std::array<Bytes, 2> pieces{rest.first(rest.size() / 2), rest.subspan(rest.size() / 2)};
-      const std::size_t taken = party.connection->send(pieces, true);
+      const std::size_t taken = endpoint.connection->send(pieces, true);
       if (taken == 0) return false;
       sent += taken;
     }
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(either_end_can_bound_the_segments, Pair, Pairs) {
   Connected<Pair> pair;
   const auto emss_of_another = [&] {
     pair.listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), pair.acceptor).value();
-    Party client;
+    Endpoint client;
     client.connection = pair.tester.connect(pair.listener->local(), client).value();
     BOOST_REQUIRE(pair.wait([&] { return client.is_connected && pair.server.connection; }));
     BOOST_TEST(client.connection->emss() == pair.server.connection->emss());
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(nobody_listening_is_refused, Pair, Pairs) {
   auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
   const base::Address gone = listener->local();
   listener.reset();
-  Party client;
+  Endpoint client;
   client.connection = pair.tester.connect(gone, client).value();
   BOOST_TEST(pair.loop.run_until(pair.loop.now() + 5s, [&] { return !client.endings.empty(); }));
   BOOST_TEST((client.endings == std::vector{Ending::refused}));
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_ipv4_listener_takes_no_ipv6, Pair, Pairs) {
     BOOST_ERROR("accepted the other family");
   };
   const auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
-  Party client;
+  Endpoint client;
   client.connection =
       pair.tester
           .connect(pair.iut.address(base::Family::ipv6).with_port(listener->local().port), client)
@@ -315,12 +315,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(listening_twice_fails_and_says_where_and_why, Pair
 BOOST_AUTO_TEST_CASE_TEMPLATE(reset_or_destruction_while_connecting_is_silent, Pair, Pairs) {
   Pair pair;
   Acceptor acceptor;
-  Party server;
+  Endpoint server;
   acceptor.on_accepted = [&](std::unique_ptr<Connection> accepted) {
     server.adopt(std::move(accepted));
   };
   const auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
-  Party first, second;
+  Endpoint first, second;
   first.connection = pair.tester.connect(listener->local(), first).value();
   first.connection->reset();
   second.connection = pair.tester.connect(listener->local(), second).value();
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_connection_may_be_destroyed_in_each_callback, Pa
         accepted_one = true;
       };
   listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
-  Party client;
+  Endpoint client;
   client.on_connected = [&] { client.connection.reset(); };
   client.connection = pair.tester.connect(listener->local(), client).value();
   BOOST_TEST(pair.loop.run_until(pair.loop.now() + 5s,
@@ -383,7 +383,7 @@ BOOST_AUTO_TEST_CASE(the_fabric_shows_what_passes) {
     sizes.push_back(passed.octets.size());
   });
   Acceptor acceptor;
-  Party client, server;
+  Endpoint client, server;
   acceptor.on_accepted = [&](std::unique_ptr<Connection> accepted) {
     server.adopt(std::move(accepted));
   };
@@ -414,7 +414,7 @@ BOOST_AUTO_TEST_CASE(the_emss_of_a_memory_link_changes_for_both_ends) {
 
 BOOST_AUTO_TEST_CASE(an_unknown_host_is_unreachable) {
   MemoryPair pair;
-  Party client;
+  Endpoint client;
   client.connection = pair.tester.connect(*base::Address::parse("10.9.9.9", 5), client).value();
   BOOST_TEST(pair.loop.run_until(pair.loop.now() + 1s, [&] { return !client.endings.empty(); }));
   BOOST_TEST((client.endings == std::vector{Ending::unreachable}));

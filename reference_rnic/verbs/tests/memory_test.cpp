@@ -11,8 +11,8 @@ using namespace rnic::verbs::test;
 namespace cause = rnic::wire::cause;
 
 namespace {
-struct Bench : TwoRnics {
-  Bench() { connect(); }
+struct MemoryFixture : TwoRnics {
+  MemoryFixture() { connect(); }
   /// b ended the stream with this cause, a saw the Terminate.
   void check_refused(rnic::wire::TerminateCause expected) {
     BOOST_REQUIRE(a.saw(AsyncKind::terminate_received));
@@ -32,7 +32,7 @@ SendRequest request(Operation operation, std::vector<Piece> pieces, const Region
 }
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(memory, Bench)
+BOOST_FIXTURE_TEST_SUITE(memory, MemoryFixture)
 
 BOOST_AUTO_TEST_CASE(a_write_lands_where_it_is_aimed) {
   a.number(100);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_SUITE_END()
 
 namespace {
 /// Side b has a second stream in its domain.
-struct Sharing : Bench {
+struct Sharing : MemoryFixture {
   QueuePairHandle second = *b.rnic->create_queue_pair(
       {.domain = b.domain, .send_completions = b.queue, .receive_completions = b.queue});
   std::unique_ptr<RdmaStream> stream = b.rnic->streams()->open_stream({});

@@ -15,55 +15,55 @@ using rnic::stream::MemoryFault;
 BOOST_AUTO_TEST_SUITE(stag_table)
 
 BOOST_AUTO_TEST_CASE(bounds_are_exact_to_the_octet) {
-  OneTag bench;
-  const std::uint32_t stag = bench.tag.stag;
-  BOOST_TEST((!bench.fault(stag, region_base, 64)));
-  BOOST_TEST((!bench.fault(stag, region_base + 63, 1)));
-  BOOST_TEST((bench.fault(stag, region_base, 65) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(stag, region_base + 64, 1) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(stag, region_base + 63, 2) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(stag, region_base - 1, 1) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(stag, region_base - 1, 2) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(stag, 0, 1) == MemoryFault::base_or_bounds));
+  OneTag fixture;
+  const std::uint32_t stag = fixture.tag.stag;
+  BOOST_TEST((!fixture.fault(stag, region_base, 64)));
+  BOOST_TEST((!fixture.fault(stag, region_base + 63, 1)));
+  BOOST_TEST((fixture.fault(stag, region_base, 65) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(stag, region_base + 64, 1) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(stag, region_base + 63, 2) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(stag, region_base - 1, 1) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(stag, region_base - 1, 2) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(stag, 0, 1) == MemoryFault::base_or_bounds));
 }
 
 BOOST_AUTO_TEST_CASE(the_octets_are_those_of_the_offset) {
-  OneTag bench;
+  OneTag fixture;
   const auto octets =
-      bench.table.resolve(who, bench.tag.stag, region_base + 5, 3, Need::remote_read);
+      fixture.table.resolve(who, fixture.tag.stag, region_base + 5, 3, Need::remote_read);
   BOOST_REQUIRE(octets.has_value());
-  BOOST_TEST((octets->data() == bench.memory.data() + 5));
+  BOOST_TEST((octets->data() == fixture.memory.data() + 5));
   BOOST_TEST(octets->size() == 3U);
 }
 
 BOOST_AUTO_TEST_CASE(an_offset_that_wraps_is_told_from_one_out_of_bounds) {
-  OneTag bench;
-  bench.tag.base = std::numeric_limits<std::uint64_t>::max() - 63;
+  OneTag fixture;
+  fixture.tag.base = std::numeric_limits<std::uint64_t>::max() - 63;
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
-  BOOST_TEST((!bench.fault(bench.tag.stag, last - 63, 63)));
-  BOOST_TEST((bench.fault(bench.tag.stag, last, 2) == MemoryFault::to_wrap));
-  BOOST_TEST((bench.fault(bench.tag.stag, last - 1, 64) == MemoryFault::to_wrap));
+  BOOST_TEST((!fixture.fault(fixture.tag.stag, last - 63, 63)));
+  BOOST_TEST((fixture.fault(fixture.tag.stag, last, 2) == MemoryFault::to_wrap));
+  BOOST_TEST((fixture.fault(fixture.tag.stag, last - 1, 64) == MemoryFault::to_wrap));
 }
 
 BOOST_AUTO_TEST_CASE(key_index_and_state_all_count) {
-  OneTag bench;
-  const std::uint32_t stag = bench.tag.stag;
-  BOOST_TEST((bench.fault(stag ^ 1, region_base, 1) == MemoryFault::invalid_stag));
-  BOOST_TEST((bench.fault(stag ^ 0x100, region_base, 1) == MemoryFault::invalid_stag));
-  BOOST_TEST((bench.fault(0, region_base, 1) == MemoryFault::invalid_stag));
-  bench.tag.valid = false;
-  BOOST_TEST((bench.fault(stag, region_base, 1) == MemoryFault::invalid_stag));
-  BOOST_TEST((bench.fault(stag, region_base, 1, Need::local_read) == MemoryFault::invalid_stag));
+  OneTag fixture;
+  const std::uint32_t stag = fixture.tag.stag;
+  BOOST_TEST((fixture.fault(stag ^ 1, region_base, 1) == MemoryFault::invalid_stag));
+  BOOST_TEST((fixture.fault(stag ^ 0x100, region_base, 1) == MemoryFault::invalid_stag));
+  BOOST_TEST((fixture.fault(0, region_base, 1) == MemoryFault::invalid_stag));
+  fixture.tag.valid = false;
+  BOOST_TEST((fixture.fault(stag, region_base, 1) == MemoryFault::invalid_stag));
+  BOOST_TEST((fixture.fault(stag, region_base, 1, Need::local_read) == MemoryFault::invalid_stag));
 }
 
 BOOST_AUTO_TEST_CASE(domain_and_stream_are_checked_before_bounds) {
-  OneTag bench;
-  const std::uint32_t stag = bench.tag.stag;
-  BOOST_TEST(
-      (bench.fault(stag, 0, 1, Need::remote_read, {theirs, pair}) == MemoryFault::not_associated));
-  bench.tag.only_for = pair;
-  BOOST_TEST((!bench.fault(stag, region_base, 1)));
-  BOOST_TEST((bench.fault(stag, region_base, 1, Need::remote_write, {ours, other_pair}) ==
+  OneTag fixture;
+  const std::uint32_t stag = fixture.tag.stag;
+  BOOST_TEST((fixture.fault(stag, 0, 1, Need::remote_read, {theirs, pair}) ==
+              MemoryFault::not_associated));
+  fixture.tag.only_for = pair;
+  BOOST_TEST((!fixture.fault(stag, region_base, 1)));
+  BOOST_TEST((fixture.fault(stag, region_base, 1, Need::remote_write, {ours, other_pair}) ==
               MemoryFault::not_associated));
 }
 
@@ -77,59 +77,59 @@ BOOST_AUTO_TEST_CASE(each_use_needs_its_own_right) {
                          Row{Need::remote_atomic, {.remote_atomic = true}},
                          Row{Need::read_sink, {.remote_write = true}},
                          Row{Need::local_write, {.local_write = true}}}) {
-    OneTag bench;
-    bench.tag.access = row.enough;
-    BOOST_TEST((!bench.fault(bench.tag.stag, region_base, 8, row.need)));
+    OneTag fixture;
+    fixture.tag.access = row.enough;
+    BOOST_TEST((!fixture.fault(fixture.tag.stag, region_base, 8, row.need)));
     const Access full{.local_write = true,
                       .remote_read = true,
                       .remote_write = true,
                       .remote_atomic = true,
                       .bind_window = true};
-    bench.tag.access = {.local_write = full.local_write && !row.enough.local_write,
-                        .remote_read = full.remote_read && !row.enough.remote_read,
-                        .remote_write = full.remote_write && !row.enough.remote_write,
-                        .remote_atomic = full.remote_atomic && !row.enough.remote_atomic,
-                        .bind_window = true};
+    fixture.tag.access = {.local_write = full.local_write && !row.enough.local_write,
+                          .remote_read = full.remote_read && !row.enough.remote_read,
+                          .remote_write = full.remote_write && !row.enough.remote_write,
+                          .remote_atomic = full.remote_atomic && !row.enough.remote_atomic,
+                          .bind_window = true};
     BOOST_TEST(
-        (bench.fault(bench.tag.stag, region_base, 8, row.need) == MemoryFault::access_rights));
+        (fixture.fault(fixture.tag.stag, region_base, 8, row.need) == MemoryFault::access_rights));
   }
-  OneTag bench;
-  bench.tag.access = {};
-  BOOST_TEST((!bench.fault(bench.tag.stag, region_base, 8, Need::local_read)));
+  OneTag fixture;
+  fixture.tag.access = {};
+  BOOST_TEST((!fixture.fault(fixture.tag.stag, region_base, 8, Need::local_read)));
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_region_grants_nothing) {
-  OneTag bench;
-  bench.tag.memory = {};
-  BOOST_TEST((bench.fault(bench.tag.stag, region_base, 1) == MemoryFault::base_or_bounds));
-  BOOST_TEST((bench.fault(bench.tag.stag, 0, 1) == MemoryFault::base_or_bounds));
+  OneTag fixture;
+  fixture.tag.memory = {};
+  BOOST_TEST((fixture.fault(fixture.tag.stag, region_base, 1) == MemoryFault::base_or_bounds));
+  BOOST_TEST((fixture.fault(fixture.tag.stag, 0, 1) == MemoryFault::base_or_bounds));
 }
 
 BOOST_AUTO_TEST_CASE(a_released_stag_is_invalid) {
-  OneTag bench;
-  const std::uint32_t stag = bench.tag.stag;
-  bench.table.release(stag);
-  BOOST_TEST((bench.fault(stag, region_base, 1) == MemoryFault::invalid_stag));
+  OneTag fixture;
+  const std::uint32_t stag = fixture.tag.stag;
+  fixture.table.release(stag);
+  BOOST_TEST((fixture.fault(stag, region_base, 1) == MemoryFault::invalid_stag));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_peer_may_invalidate) {
-  OneTag bench;
-  const std::uint32_t stag = bench.tag.stag;
-  BOOST_TEST((bench.table.may_invalidate(who, stag, false).has_value()));
+  OneTag fixture;
+  const std::uint32_t stag = fixture.tag.stag;
+  BOOST_TEST((fixture.table.may_invalidate(who, stag, false).has_value()));
   BOOST_TEST(
-      (bench.table.may_invalidate(who, stag ^ 1, false).error() == MemoryFault::invalid_stag));
-  BOOST_TEST((bench.table.may_invalidate({theirs, pair}, stag, false).error() ==
+      (fixture.table.may_invalidate(who, stag ^ 1, false).error() == MemoryFault::invalid_stag));
+  BOOST_TEST((fixture.table.may_invalidate({theirs, pair}, stag, false).error() ==
               MemoryFault::not_associated));
   BOOST_TEST(
-      (bench.table.may_invalidate(who, stag, true).error() == MemoryFault::cannot_invalidate));
-  bench.tag.only_for = pair;
-  BOOST_TEST((bench.table.may_invalidate(who, stag, true).has_value()));
-  bench.tag.access = {.local_write = true};
+      (fixture.table.may_invalidate(who, stag, true).error() == MemoryFault::cannot_invalidate));
+  fixture.tag.only_for = pair;
+  BOOST_TEST((fixture.table.may_invalidate(who, stag, true).has_value()));
+  fixture.tag.access = {.local_write = true};
   BOOST_TEST(
-      (bench.table.may_invalidate(who, stag, false).error() == MemoryFault::cannot_invalidate));
-  bench.tag.access = {.remote_read = true};
-  bench.tag.valid = false;
-  BOOST_TEST((bench.table.may_invalidate(who, stag, false).error() == MemoryFault::invalid_stag));
+      (fixture.table.may_invalidate(who, stag, false).error() == MemoryFault::cannot_invalidate));
+  fixture.tag.access = {.remote_read = true};
+  fixture.tag.valid = false;
+  BOOST_TEST((fixture.table.may_invalidate(who, stag, false).error() == MemoryFault::invalid_stag));
 }
 
 BOOST_AUTO_TEST_CASE(stags_are_distinct_sparse_without_step_and_not_reused_soon) {

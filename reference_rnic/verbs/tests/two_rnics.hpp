@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two software RNICs whose streams are joined octet by octet: the bench of the verbs tests.
+// Two software RNICs whose streams are joined octet by octet: the fixture of the verbs tests.
 #pragma once
 
 #include <array>

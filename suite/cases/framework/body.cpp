@@ -93,6 +93,7 @@ void Body::heed_controls(Ruling& ruling) const {
   if (!depends || shows_nothing_.empty()) return;
   ruling.verdict = Verdict::inconclusive;
   ruling.reason = shows_nothing_;
+  ruling.rule.clear();
 }
 
 void Body::note_fault(const SenderFault& fault) {
@@ -167,7 +168,7 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   heed_controls(ruling);
   context_.evidence.reads = reads_outside;
   shows_nothing_ = shown_outside;
-  auto& [verdict, reason, silence, lack] = ruling;
+  auto& [verdict, reason, silence, lack, rule] = ruling;
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     lack.reset();

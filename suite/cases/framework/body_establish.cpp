@@ -76,8 +76,9 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
 
 /// A case about the connection itself is judged in spite of that.
 void Body::need_initiator() const {
-  if (!environment_.controls.initiator.empty() && establishing_by_.id.empty())
-    stop(Verdict::inconclusive, "the IUT opens no connection: " + environment_.controls.initiator);
+  const auto& failed = environment_.controls.initiator;
+  if (failed && establishing_by_.id.empty())
+    stop(Verdict::inconclusive, "the IUT opens no connection: " + failed->reason);
 }
 
 /// The API reports immediately if a connection does not come up.

@@ -160,7 +160,7 @@ void Body::expect_still_working(RuleRef rule) { settle(rule); }
 /// A Read is answered only after everything that arrived before it was processed (RFC 5040 section
 /// 5.5).
 void Body::settle(const RuleRef& rule) {
-  if (!environment_.controls.read.empty()) return settle_by_send(rule);
+  if (environment_.controls.read) return settle_by_send(rule);
   if (!probe_) {
     probe_ = iut.register_memory(probe_length, access::remote_read);
     iut.write_memory(*probe_, payload(probe_length, 0x51));
@@ -185,7 +185,7 @@ void Body::settle_by_send(const RuleRef& rule) {
         Verdict::inconclusive,
         "the IUT answers no lone RDMA Read, by which the case would see that what it sent has been "
         "taken: " +
-            environment_.controls.read);
+            environment_.controls.read->reason);
   const Work receive = iut.post_probe(probe_length);
   peer.send(send_message(payload(probe_length, 0x51)));
   expect(receive, completes().with_length(probe_length), rule);

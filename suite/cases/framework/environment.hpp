@@ -26,16 +26,22 @@ struct DatAccess {
   std::string address;
 };
 
-/// What a run tries once before its cases, since many of them depend on it. Each has one line that
-/// says why it does not work; empty if it works or was not tried.
+/// Why a positive control did not pass.
+struct FailedControl {
+  std::string reason;  ///< one line
+  std::string rule;    ///< of the expectation that it ended at; empty: of none
+};
+
+/// What a run tries once before its cases, since many of them depend on it. Nothing: it works, or
+/// was not tried.
 struct Controls {
   /// A lone RDMA Read of the tester: if it is not answered, a Read that is rejected shows nothing,
   /// and no Read shows that everything sent before has been processed.
-  std::string read;
+  std::optional<FailedControl> read{};
   /// A lone RDMA Read of the IUT.
-  std::string iut_read;
+  std::optional<FailedControl> iut_read{};
   /// A connection that the IUT opens.
-  std::string initiator;
+  std::optional<FailedControl> initiator{};
 };
 
 struct Environment {

@@ -45,18 +45,16 @@ std::string why_reads_show_nothing(const Controls& controls, const lower_tester:
                                    std::span<const std::string_view> aims) {
   struct Rest {
     bool used;
-    const std::string& why_not;
+    const std::optional<FailedControl>& failed;
     const char* words;
   };
-  for (const auto& [is_used, why_not, words] :
+  for (const auto& [is_used, failed, words] :
        {Rest{used.by_tester, controls.read, "the IUT answers no lone RDMA Read"},
         Rest{used.by_iut, controls.iut_read, "no lone RDMA Read of the IUT succeeds"}}) {
-    // The control's reason begins with the rule at which it failed.
-    const bool about_it = std::ranges::any_of(aims, [&why = why_not](std::string_view rule) {
-      return why.starts_with(fmt::format("{}: ", rule));
-    });
-    if (is_used && !why_not.empty() && !about_it)
-      return fmt::format("{}, so what came of one shows nothing: {}", words, why_not);
+    if (!is_used || !failed) continue;
+    const bool about_it = std::ranges::find(aims, failed->rule) != aims.end();
+    if (!about_it)
+      return fmt::format("{}, so what came of one shows nothing: {}", words, failed->reason);
   }
   return {};
 }

@@ -37,10 +37,13 @@ void Judging::record(const RuleRef& rule, std::vector<std::string> admissible, s
                          .place = {}};
   on_record(made);
   made_.push_back(made);
-  if (made.judgement == Judgement::fail) throw CaseStop{Verdict::fail, failure_text(made)};
+  if (made.judgement == Judgement::fail)
+    throw CaseStop{.verdict = Verdict::fail, .reason = failure_text(made), .rule = made.rule};
   if (broken && made.judgement == Judgement::advisory) throw CaseStop{Verdict::pass, ""};
   if (made.judgement == Judgement::inconclusive)
-    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", made.rule, made.actual)};
+    throw CaseStop{.verdict = Verdict::inconclusive,
+                   .reason = fmt::format("{}: {}", made.rule, made.actual),
+                   .rule = made.rule};
 }
 
 void Judging::fail(const RuleRef& rule, std::string admissible, std::string actual) {

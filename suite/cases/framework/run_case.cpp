@@ -109,10 +109,11 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
   Ruling ruling = verdict_of("case", end, outcome.rows, outcome.expectations);
   body->heed_controls(ruling);
-  auto& [verdict, reason, silence, lack] = ruling;
+  auto& [verdict, reason, silence, lack, rule] = ruling;
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
   outcome.lack = std::move(lack);
+  outcome.deciding_rule = std::move(rule);
   const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
   const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
   outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;

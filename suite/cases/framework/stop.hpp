@@ -22,6 +22,8 @@ struct CaseStop {
   std::optional<Silence> silence{};
   /// With not applicable: what the IUT lacks.
   std::optional<results::Lack> lack{};
+  /// Of the expectation that ended the body.
+  std::string rule{};
 };
 
 /// The end of a body for which the IUT lacks something.

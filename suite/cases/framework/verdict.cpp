@@ -28,8 +28,10 @@ int weight(Verdict verdict) {
   return 4;
 }
 
-void worsen(Ruling& ruling, Verdict verdict, const std::string& reason) {
-  if (weight(verdict) > weight(ruling.verdict)) ruling = {verdict, reason};
+void worsen(Ruling& ruling, Verdict verdict, const std::string& reason,
+            const std::string& rule = {}) {
+  if (weight(verdict) > weight(ruling.verdict))
+    ruling = {.verdict = verdict, .reason = reason, .rule = rule};
 }
 
 void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
@@ -48,6 +50,7 @@ void unhide(Ruling& ruling, std::span<const ExpectationRecord> made) {
   const auto failed = std::ranges::find(made, Judgement::fail, &ExpectationRecord::judgement);
   if (ruling.verdict != Verdict::error || !ruling.silence || failed == made.end()) return;
   ruling.verdict = Verdict::fail;
+  ruling.rule = failed->rule;
   ruling.reason = fmt::format("{}; after that: {}", failure_text(*failed), ruling.reason);
 }
 
@@ -82,10 +85,11 @@ void keep_worse(std::optional<CaseStop>& end, CaseStop another) {
 Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
                   std::span<const RowOutcome> rows, std::span<const ExpectationRecord> made) {
   Ruling ruling;
-  if (end) ruling = {end->verdict, end->reason, end->silence, end->lack};
+  if (end) ruling = {end->verdict, end->reason, end->silence, end->lack, end->rule};
   consider(ruling, rows);
   for (const ExpectationRecord& one : made)
-    if (one.judgement == Judgement::fail) worsen(ruling, Verdict::fail, failure_text(one));
+    if (one.judgement == Judgement::fail)
+      worsen(ruling, Verdict::fail, failure_text(one), one.rule);
   unhide(ruling, made);
   if (ruling.verdict == Verdict::pass && made.empty())
     ruling = {Verdict::error, fmt::format("the {} expected nothing", what)};

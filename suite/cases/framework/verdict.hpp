@@ -20,6 +20,8 @@ struct Ruling {
   /// The kind of silence that it results from.
   std::optional<Silence> silence{};
   std::optional<results::Lack> lack{};
+  /// Of the expectation that decides the verdict.
+  std::string rule{};
 };
 
 /// The weight of an expectation: in a strict run an advisory fails.

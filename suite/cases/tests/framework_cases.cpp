@@ -68,6 +68,13 @@ CONFORMANCE_CASE(should_does_not_come, rules("mpa.terminate.crc-error-code")) {
   expect_that(false, "never reached", "reached", "mpa.crc.support-implemented");
 }
 
+// Says that it has asked the IUT for an RDMA Read, and does not get what it expects.
+CONFORMANCE_CASE(rests_on_a_read,
+                 rules("mpa.crc.support-implemented", "mpa.crc.covers-length-to-pad")) {
+  context().evidence.asked_to_read = true;
+  expect_that(false, "truth", "a lie", "mpa.crc.covers-length-to-pad");
+}
+
 CONFORMANCE_CASE(wants_revision_one, rules("mpa.crc.support-implemented"),
                  configured({.revision = 1})) {
   expect_that(true, "truth", "truth");

@@ -51,6 +51,22 @@ BOOST_AUTO_TEST_CASE(a_failed_expectation_names_its_rule_and_ends_the_body) {
   BOOST_TEST(outcome.reason == "mpa.crc.covers-length-to-pad: a lie in place of truth");
 }
 
+BOOST_AUTO_TEST_CASE(what_rests_on_a_control_that_fails_shows_nothing_unless_it_is_about_that) {
+  const CaseOutcome usual = run("rests_on_a_read");
+  BOOST_TEST((usual.verdict == Verdict::fail));
+  BOOST_TEST(usual.deciding_rule == "mpa.crc.covers-length-to-pad");
+  environment.controls.read =
+      FailedControl{"ddp.tagged.placed-at-to: nothing", "ddp.tagged.placed-at-to"};
+  const CaseOutcome resting = run("rests_on_a_read");
+  BOOST_TEST((resting.verdict == Verdict::inconclusive));
+  BOOST_TEST(resting.deciding_rule.empty());
+  BOOST_TEST((run("does_not_hold").verdict == Verdict::fail));
+  environment.controls.read->rule = "mpa.crc.support-implemented";
+  BOOST_TEST((run("rests_on_a_read").verdict == Verdict::fail));
+  environment.controls = {.iut_read = FailedControl{"no completion", ""}};
+  BOOST_TEST((run("rests_on_a_read").verdict == Verdict::fail));
+}
+
 BOOST_AUTO_TEST_CASE(a_should_that_does_not_hold_is_an_advisory_and_the_body_goes_on) {
   CaseOutcome outcome = run("should_does_not_hold");
   BOOST_TEST((outcome.verdict == Verdict::pass));
@@ -177,17 +193,17 @@ BOOST_AUTO_TEST_CASE(where_no_read_works_what_was_judged_after_one_in_its_row_sh
   };
   constexpr auto pass = Verdict::pass, fail = Verdict::fail, nothing = Verdict::inconclusive;
   BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
-  environment.controls.read =
-      "rdmap.read.valid-request-answered: silence";  // of the tester's Reads
+  const auto silence_at = [](const char* rule) { return FailedControl{"silence", rule}; };
+  environment.controls.read = silence_at("rdmap.read.one-request-one-response");  // the tester's
   BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
-  environment.controls.iut_read = "rdmap.read.request-header-format: silence";
+  environment.controls.iut_read = silence_at("rdmap.read.request-header-format");
   BOOST_TEST((verdicts() == std::vector{fail, fail, nothing, pass, nothing}));
   BOOST_TEST((run("reads_in_rows").verdict == fail));
   const CaseOutcome outcome = run("reads");
   BOOST_TEST((outcome.verdict == nothing));
   BOOST_TEST(outcome.reason.find("no lone RDMA Read of the IUT succeeds") == 0u);
-  environment.controls.iut_read =
-      "mpa.crc.support-implemented: silence";  // which the case is about
+  // Which the case is about:
+  environment.controls.iut_read = silence_at("mpa.crc.support-implemented");
   BOOST_TEST((run("reads").verdict == pass));
   BOOST_TEST((verdicts() == std::vector{fail, fail, fail, pass, pass}));
 }

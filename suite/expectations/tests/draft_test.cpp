@@ -51,9 +51,9 @@ results::CaseRecord failure(const std::string& stag) {
 results::Document run_with_failures() {
   results::Document run;
   run.run.iut.kind = "verbs";
-  run.run.iut.implementation = "acme0 (vendor 0x1234, part 0x1)";
-  run.run.iut.firmware = "7.1.2-rc3";
-  run.run.iut.kernel = "6.1.0";
+  run.run.iut.identity.implementation = "acme0 (vendor 0x1234, part 0x1)";
+  run.run.iut.identity.firmware = "7.1.2-rc3";
+  run.run.iut.identity.kernel = "6.1.0";
   run.cases.push_back(failure("0x409b3c00"));
   results::FindingRecord finding;
   finding.rule = other_rule;
@@ -89,14 +89,14 @@ BOOST_AUTO_TEST_CASE(a_completed_draft_knows_its_failures_on_any_device_of_that_
   auto loaded = load_text(with_reasons(draft(run, "2026-01-31")));
   BOOST_REQUIRE_MESSAGE(loaded.has_value(), (loaded ? "" : loaded.error().front()));
   results::IutRecord second = run.run.iut;
-  second.implementation = "acme12 (vendor 0x1234, part 0x1)";
+  second.identity.implementation = "acme12 (vendor 0x1234, part 0x1)";
   const Gate gate(*loaded, second);
   BOOST_TEST((gate.judge(failure("0x55aa55aa")).result == results::GateResult::known));
   BOOST_TEST((gate.judge(run.findings.front()).result == results::GateResult::known));
   results::CaseRecord differs = failure("0x409b3c00");
   differs.outcome.expectations.front().actual = "nothing";
   BOOST_TEST((gate.judge(differs).result == results::GateResult::new_failure));
-  second.firmware = "7.2";
+  second.identity.firmware = "7.2";
   BOOST_TEST((Gate(*loaded, second).judge(failure("0x55aa55aa")).result ==
               results::GateResult::new_failure));
 }

@@ -65,8 +65,8 @@ std::string fault_of(const std::string& text) {
 suite::results::IutRecord siw(const std::string& kernel) {
   suite::results::IutRecord iut;
   iut.kind = "siw-vm";
-  iut.implementation = "siw0 (software iWARP)";
-  iut.kernel = kernel;
+  iut.identity.implementation = "siw0 (software iWARP)";
+  iut.identity.kernel = kernel;
   return iut;
 }
 
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(an_entry_for_another_iut_or_version_takes_no_part) {
   BOOST_TEST(Gate(entries, siw("6.1")).judge(outcome(Verdict::pass, "x")).result ==
              GateResult::as_expected);
   auto chelsio = siw("6.1");
-  chelsio.implementation = "cxgb4_0 T62100";
+  chelsio.identity.implementation = "cxgb4_0 T62100";
   BOOST_TEST(Gate(entries, chelsio).judge(outcome(Verdict::pass, "x")).result == GateResult::stale);
 }
 
@@ -269,24 +269,24 @@ BOOST_AUTO_TEST_CASE(a_listed_kernel_message_is_not_held_against_a_case) {
 )");
   BOOST_REQUIRE(listed);
   const Gate gate(*listed, siw("6.1"));
-  CaseRecord struck = outcome(Verdict::fail, "");
-  struck.id = "ddp.a.c";
-  struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: put_twice+0x1\n";
-  struck.outcome.reason =
+  CaseRecord crashed_case = outcome(Verdict::fail, "");
+  crashed_case.id = "ddp.a.c";
+  crashed_case.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: put_twice+0x1\n";
+  crashed_case.outcome.reason =
       "FIN in place of a Terminate";  // alone, beside the log of an earlier attempt
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.outcome.reason = "the IUT's kernel complained: WARNING: CPU: 0";
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);  // whatever its text
-  struck.decided_by = suite::results::DecidedBy::kernel_log;
-  BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
-  struck.attempt = 3;
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.id = "ddp.a.b@ipv6";  // has an entry of its own
-  BOOST_TEST(gate.judge(struck).result == GateResult::known);
-  BOOST_TEST(gate.known_kernel_message(struck.kernel_log) != nullptr);
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
+  crashed_case.outcome.reason = "the IUT's kernel complained: WARNING: CPU: 0";
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);  // whatever its text
+  crashed_case.decided_by = suite::results::DecidedBy::kernel_log;
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::superseded);
+  crashed_case.attempt = 3;
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
+  crashed_case.id = "ddp.a.b@ipv6";  // has an entry of its own
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::known);
+  BOOST_TEST(gate.known_kernel_message(crashed_case.kernel_log) != nullptr);
   BOOST_TEST(gate.known_kernel_message("") == nullptr);
-  struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: another+0x1\n";
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  crashed_case.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: another+0x1\n";
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
   BOOST_TEST(Gate(*listed, siw("6.13")).known_kernel_message("WARNING put_twice") == nullptr);
   BOOST_TEST(fault_of(good_entry +
                       "kernel_messages:\n  - harm: kernel\n    iut: y\n    date: z\n    "
@@ -363,20 +363,22 @@ BOOST_AUTO_TEST_CASE(a_case_that_a_listed_random_crash_ends_runs_again_but_not_f
   BOOST_REQUIRE(listed);
   const Gate gate(*listed, siw("6.1"));
   const std::string crash = "the case was ended by SIGSEGV in a thread of its own";
-  CaseRecord struck = outcome(Verdict::fail, crash);
-  BOOST_TEST(gate.judge(struck).result == GateResult::superseded);  // its entry tells of another
-  struck.id = "ddp.a.c";
-  BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
-  struck.attempt = 3;
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.attempt = 1;
-  struck.outcome.expectations.back().actual = "the case was ended by SIGSEGV in libc.so.6";
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.outcome.expectations.back().actual = crash;
-  BOOST_TEST(Gate(*listed, siw("6.13")).judge(struck).result == GateResult::new_failure);
-  struck.outcome.expectations.push_back(struck.outcome.expectations.back());
-  struck.outcome.expectations.back().actual = "FIN";  // the case went on: nothing has ended it
-  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  CaseRecord crashed_case = outcome(Verdict::fail, crash);
+  BOOST_TEST(gate.judge(crashed_case).result ==
+             GateResult::superseded);  // its entry tells of another
+  crashed_case.id = "ddp.a.c";
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::superseded);
+  crashed_case.attempt = 3;
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
+  crashed_case.attempt = 1;
+  crashed_case.outcome.expectations.back().actual = "the case was ended by SIGSEGV in libc.so.6";
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
+  crashed_case.outcome.expectations.back().actual = crash;
+  BOOST_TEST(Gate(*listed, siw("6.13")).judge(crashed_case).result == GateResult::new_failure);
+  crashed_case.outcome.expectations.push_back(crashed_case.outcome.expectations.back());
+  crashed_case.outcome.expectations.back().actual =
+      "FIN";  // the case went on: nothing has ended it
+  BOOST_TEST(gate.judge(crashed_case).result == GateResult::new_failure);
   KnownIssues own = *listed;
   own.entries.front().observed = {crash};
   BOOST_TEST(Gate(own, siw("6.1")).judge(outcome(Verdict::fail, crash)).result ==

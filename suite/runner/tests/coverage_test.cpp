@@ -6,9 +6,14 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "base/record/json_writer.hpp"
+#include "suite/results/record_tables.hpp"
+
 namespace suite::runner {
 
 namespace {
+
+using results::Judgement;
 
 constexpr std::string_view rule = "ddp.header.dv-is-one";
 
@@ -18,6 +23,22 @@ SuiteParts one_case() {
   parts.table.front().id = "a.b.c";
   parts.table.front().rules = {rule};
   return parts;
+}
+
+results::CaseRecord attempt(const std::string& id, results::GateResult result) {
+  results::CaseRecord made;
+  made.id = id;
+  made.rules = {std::string(rule)};
+  made.start = "2026-01-02T03:04:05.6Z";
+  made.gate.result = result;
+  return made;
+}
+
+results::ExpectationRecord expectation(const std::string& about, Judgement judgement) {
+  results::ExpectationRecord made;
+  made.rule = about;
+  made.judgement = judgement;
+  return made;
 }
 
 RuleChecks checks(const Evaluated& evaluated) { return checks_of(one_case(), evaluated).at(rule); }
@@ -60,10 +81,16 @@ BOOST_AUTO_TEST_CASE(frames_judge_for_themselves) {
 BOOST_AUTO_TEST_CASE(a_run_is_read_by_what_it_has_evaluated) {
   const auto folder = std::filesystem::temp_directory_path() / "rnic_coverage_test";
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "results.json") << R"({"cases": [
-    {"id": "a", "gate": {"result": "superseded"}, "expectations": [{"rule": "r", "verdict": "pass"}]},
-    {"id": "b", "gate": {"result": "as_expected"}, "judged_in_frames": ["f"],
-     "expectations": [{"rule": "r", "verdict": "inconclusive"}, {"rule": "s", "verdict": "fail"}]}]})";
+  results::Document run;
+  run.run.start = "2026-01-02T03:04:05.6Z";
+  run.cases = {attempt("a", results::GateResult::superseded),
+               attempt("b", results::GateResult::as_expected)};
+  run.cases[0].outcome.expectations = {expectation("r", Judgement::pass)};
+  run.cases[1].outcome.judged_in_frames = {"f"};
+  run.cases[1].outcome.expectations = {expectation("r", Judgement::inconclusive),
+                                       expectation("s", Judgement::fail),
+                                       expectation("t", Judgement::also_seen)};
+  std::ofstream(folder / "results.json") << base::record::to_json(run);
   const auto read = evaluated_in(folder);
   BOOST_REQUIRE(read.has_value());
   BOOST_TEST((read->judged == RulesByCase{{"b", {"s"}}}));

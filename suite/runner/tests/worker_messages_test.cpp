@@ -105,14 +105,15 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   const auto run = std::get<RunMessage>(
       parse_parent_message(
           format(ParentMessage(RunMessage{
-              "a.b.c@ipv6", 2, 7, 1.5, {.read = "no answer", .iut_read = "", .initiator = ""}})))
+              "a.b.c@ipv6", 2, 7, 1.5, {.read = cases::FailedControl{"no answer", "ddp.x"}}})))
           .value());
   BOOST_TEST(run.id == "a.b.c@ipv6");
   BOOST_TEST(run.attempt == 2U);
   BOOST_TEST(run.group == 7U);
   BOOST_TEST(run.deadline_scale == 1.5);
-  BOOST_TEST(run.controls.read == "no answer");
-  BOOST_TEST(run.controls.initiator.empty());
+  BOOST_TEST(run.controls.read.value().reason == "no answer");
+  BOOST_TEST(run.controls.read.value().rule == "ddp.x");
+  BOOST_TEST(!run.controls.initiator);
 }
 
 BOOST_AUTO_TEST_CASE(nonsense_is_no_message) {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/kverbs/kverbs_driver.hpp"
@@ -89,17 +90,17 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Accept& command
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle) return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_accept()) return reply;
   if (auto reply = verbs::too_much(command.parameters, "rdma_cm")) return reply;
 
   endpoint.id = request->second;
   requests_.erase(request);
-  endpoint.link = Link::connecting;
+  endpoint.link.accepting();
   rnic_kagent_connect parameters =
       connection_parameters(command.parameters, endpoint.id, endpoint.queue_pair);
   const int error = file_.call(RNIC_KAGENT_ACCEPT, parameters);
   if (error == 0) return iut::Reply{};
-  endpoint.link = Link::disconnected;
+  endpoint.link.broken();
   return failed("rdma_accept", error);
 }
 
@@ -123,8 +124,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t number, const iut::Connect&
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
-    return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_connect()) return reply;
   if (auto reply = verbs::too_much(command.parameters, "rdma_cm")) return reply;
   const auto remote = socket_address(command.address, command.port);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
@@ -136,68 +136,49 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t number, const iut::Connect&
   if (const int error = file_.call(RNIC_KAGENT_CREATE_ID, id); error != 0)
     return failed("rdma_create_id", error);
   endpoint.id = id.handle;
-  endpoint.remote = *remote;
-  endpoint.resolve_attempts = 0;
+  endpoint.link.set_remote(*remote);
   if (const int error = resolve(endpoint); error != 0)
     return failed("rdma_resolve_addr " + command.address, error);
-  endpoint.link = Link::resolving;
-  endpoint.connect_number = number;
-  endpoint.parameters = command.parameters;
+  endpoint.link.resolving(number, command.parameters);
   return std::nullopt;
 }
 
 int KverbsDriver::resolve(Endpoint& endpoint) {
-  ++endpoint.resolve_attempts;
+  sockaddr_storage& remote = endpoint.link.next_attempt();
   rnic_kagent_resolve resolve{};
   resolve.id = endpoint.id;
   resolve.timeout_ms = verbs::resolve_deadline_ms;
-  if (const auto local = verbs::own_address(options_, endpoint.remote.ss_family)) {
-    share_zone(endpoint.remote, *local);
+  if (const auto local = verbs::own_address(options_, remote.ss_family)) {
+    share_zone(remote, *local);
     std::memcpy(resolve.source, &*local, sizeof resolve.source);
   }
-  std::memcpy(resolve.address, &endpoint.remote, sizeof resolve.address);
+  std::memcpy(resolve.address, &remote, sizeof resolve.address);
   return file_.call(RNIC_KAGENT_RESOLVE_ADDR, resolve);
+}
+
+/// The address is resolved.
+void KverbsDriver::resolve_route(Endpoint& endpoint) {
+  rnic_kagent_resolve_route route{};
+  route.id = endpoint.id;
+  route.timeout_ms = verbs::resolve_deadline_ms;
+  if (const int error = file_.call(RNIC_KAGENT_RESOLVE_ROUTE, route); error != 0)
+    emit_all(endpoint.link.refused_after_resolving(failed("rdma_resolve_route", error)));
 }
 
 /// The address and the route to it are resolved.
 void KverbsDriver::start_connecting(Endpoint& endpoint) {
   rnic_kagent_connect parameters =
-      connection_parameters(endpoint.parameters, endpoint.id, endpoint.queue_pair);
-  const int error = file_.call(RNIC_KAGENT_CONNECT, parameters);
-  if (error == 0) {
-    answer_connect(endpoint, iut::Reply{});
-    endpoint.link = Link::connecting;
-  } else if (verbs::is_connect_failure(error)) {  // siw connects its socket within this call
-    answer_connect(endpoint, iut::Reply{});
-    fail_connect(endpoint, verbs::connect_failure_name(error));
-  } else {
-    answer_connect(endpoint, failed("rdma_connect", error));
-    endpoint.link = Link::disconnected;
-  }
-}
-
-void KverbsDriver::answer_connect(Endpoint& endpoint, iut::Reply reply) {
-  reply.command = endpoint.connect_number;
-  emit(std::move(reply));
-}
-
-void KverbsDriver::fail_connect(Endpoint& endpoint, const char* reason) {
-  endpoint.link = Link::disconnected;
-  iut::ConnectFailedEvent event;
-  event.endpoint = endpoint.handle;
-  event.reason = reason;
-  emit(event);
+      connection_parameters(endpoint.link.parameters(), endpoint.id, endpoint.queue_pair);
+  emit_all(endpoint.link.connect_called(file_.call(RNIC_KAGENT_CONNECT, parameters)));
 }
 
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Cancel& command) {
   for (auto& [handle, endpoint] : endpoints_) {
-    if (endpoint.link != Link::resolving || endpoint.connect_number != command.command) continue;
-    iut::Reply cancelled;
-    cancelled.outcome = iut::Outcome::cancelled;
-    answer_connect(endpoint, cancelled);
+    if (!endpoint.link.awaits(command.command)) continue;
+    emit(*endpoint.link.cancelled());
     static_cast<void>(file_.destroy(endpoint.id));
     endpoint.id = 0;
-    endpoint.link = Link::idle;
+    endpoint.link.cancel();
   }
   return iut::Reply{};  // any other command has been answered already
 }
@@ -208,28 +189,25 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Disconnect& com
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link == Link::disconnected) return iut::Reply{};
-  if (endpoint.link == Link::idle || endpoint.link == Link::resolving)
-    return refused("the endpoint is not connected", ENOTCONN);
+  if (auto reply = endpoint.link.answer_disconnect()) return reply;
   if (command.abortive) {
     if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_ERR); error != 0)
       return failed("ib_modify_qp to ERROR", error);
-    endpoint.link = Link::closing;
+    endpoint.link.disconnecting_abortively();
     return iut::Reply{};
   }
-  // To disconnect with work in the send queue is an error in iWARP verbs;
-  // the report of its end is awaited first.
-  endpoint.disconnect_when_done = std::any_of(endpoint.sends.begin(), endpoint.sends.end(),
-                                              [](const Posted& each) { return each.signaled; });
-  if (endpoint.disconnect_when_done) return iut::Reply{};
+  if (!endpoint.link.may_disconnect()) return iut::Reply{};
   if (const int error = disconnect_now(endpoint); error != 0)
     return failed("rdma_disconnect", error);
   return iut::Reply{};
 }
 
 int KverbsDriver::disconnect_now(Endpoint& endpoint) {
-  endpoint.disconnect_when_done = false;
-  endpoint.link = Link::closing;
+  endpoint.link.disconnecting();
+  return disconnect(endpoint);
+}
+
+int KverbsDriver::disconnect(const Endpoint& endpoint) {
   rnic_kagent_object id{};
   id.handle = endpoint.id;
   return file_.call(RNIC_KAGENT_DISCONNECT, id);
@@ -261,78 +239,25 @@ iut::Octets KverbsDriver::private_data_of(const rnic_kagent_event& event) {
 }
 
 void KverbsDriver::take(Endpoint& endpoint, const rnic_kagent_event& event) {
-  const int error = std::abs(event.status);
-  switch (event.code) {
-    case RDMA_CM_EVENT_ADDR_RESOLVED: {
-      rnic_kagent_resolve_route route{};
-      route.id = endpoint.id;
-      route.timeout_ms = verbs::resolve_deadline_ms;
-      if (const int refused = file_.call(RNIC_KAGENT_RESOLVE_ROUTE, route); refused != 0) {
-        answer_connect(endpoint, failed("rdma_resolve_route", refused));
-        endpoint.link = Link::disconnected;
-      }
-      return;
-    }
-    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+  using Step = verbs::Link::Step;
+  verbs::Link::Reaction reaction = endpoint.link.take(
+      {static_cast<rdma_cm_event_type>(event.code), std::abs(event.status), private_data_of(event),
+       event.responder_resources, event.initiator_depth});
+  switch (reaction.step) {
+    case Step::none:
+      break;
+    case Step::resolve_address:
+      if (resolve(endpoint) != 0) reaction.events = endpoint.link.unreachable();
+      break;
+    case Step::resolve_route:
+      return resolve_route(endpoint);
+    case Step::connect:
       return start_connecting(endpoint);
-    case RDMA_CM_EVENT_ADDR_ERROR:
-      if (error == ETIMEDOUT && endpoint.resolve_attempts < verbs::resolve_attempts &&
-          resolve(endpoint) == 0)
-        return;
-      [[fallthrough]];
-    case RDMA_CM_EVENT_ROUTE_ERROR:
-      answer_connect(endpoint, iut::Reply{});
-      return fail_connect(endpoint, "unreachable");
-    case RDMA_CM_EVENT_ESTABLISHED: {
-      endpoint.link = Link::connected;
-      endpoint.has_been_connected = true;
-      iut::EstablishedEvent reported;
-      reported.endpoint = endpoint.handle;
-      reported.private_data = private_data_of(event);
-      reported.ird = event.responder_resources;
-      reported.ord = event.initiator_depth;
-      return emit(reported);
-    }
-    default:
-      return take_end(endpoint, event);
+    case Step::disconnect:
+      static_cast<void>(disconnect(endpoint));
+      break;
   }
-}
-
-void KverbsDriver::take_end(Endpoint& endpoint, const rnic_kagent_event& event) {
-  const int error = std::abs(event.status);
-  switch (event.code) {
-    case RDMA_CM_EVENT_REJECTED: {
-      endpoint.link = Link::disconnected;
-      iut::RejectedEvent reported;
-      reported.endpoint = endpoint.handle;
-      reported.private_data = private_data_of(event);
-      return emit(reported);
-    }
-    case RDMA_CM_EVENT_UNREACHABLE:
-      return fail_connect(endpoint, error == ETIMEDOUT ? "timeout" : "unreachable");
-    case RDMA_CM_EVENT_CONNECT_ERROR:
-      return fail_connect(endpoint, verbs::connect_failure_name(error));
-    case RDMA_CM_EVENT_DISCONNECTED: {
-      if (endpoint.link == Link::connecting) return fail_connect(endpoint, "lost");
-      if (endpoint.link == Link::disconnected) return;
-      // As every consumer does: our half is closed too, which flushes what is still posted.
-      if (endpoint.link == Link::connected) static_cast<void>(disconnect_now(endpoint));
-      endpoint.link = Link::disconnected;
-      endpoint.disconnect_when_done = false;
-      iut::DisconnectedEvent reported;
-      reported.endpoint = endpoint.handle;
-      return emit(reported);
-    }
-    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
-      iut::AsynchronousEvent reported;
-      reported.endpoint = endpoint.handle;
-      reported.kind = "device_fatal";
-      reported.detail = "RDMA_CM_EVENT_DEVICE_REMOVAL";
-      return emit(reported);
-    }
-    default:
-      return;  // an address change or the end of time-wait, of which a consumer need not know
-  }
+  emit_all(std::move(reaction.events));
 }
 
 }  // namespace suite::upper_tester::kverbs

@@ -114,7 +114,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateEndpoint&
     shared = found->second;
   }
   Endpoint endpoint;
-  endpoint.handle = command.endpoint;
+  endpoint.link = verbs::Link(command.endpoint);
   if (auto reply = make_queues(endpoint, command, owner->second.object, shared)) return reply;
   if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT); error != 0) {
     static_cast<void>(release(endpoint));
@@ -137,11 +137,7 @@ int KverbsDriver::modify(Object queue_pair, std::uint32_t state) const {
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
-  if (found->second.link == Link::resolving) {
-    iut::Reply cancelled;
-    cancelled.outcome = iut::Outcome::cancelled;
-    answer_connect(found->second, cancelled);
-  }
+  if (const auto cancelled = found->second.link.cancelled()) emit(*cancelled);
   const std::string error = release(found->second);
   endpoints_.erase(found);
   if (!error.empty()) return refused(error, EBUSY);
@@ -152,9 +148,9 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::DestroyEndpoint
 /// releases everything.
 std::string KverbsDriver::release(Endpoint& endpoint) {
   std::string errors;
-  if (endpoint.link != Link::idle)  // it may be in this state already
+  if (endpoint.link.state() != verbs::Link::State::idle)  // it may be in this state already
     static_cast<void>(modify(endpoint.queue_pair, RNIC_KAGENT_QPS_ERR));
-  if (endpoint.has_been_connected && endpoint.drainable) {
+  if (endpoint.link.has_been_connected() && endpoint.drainable) {
     rnic_kagent_object queue_pair{};
     queue_pair.handle = endpoint.queue_pair;
     note_failure(errors, "ib_drain_qp", file_.call(RNIC_KAGENT_DRAIN_QP, queue_pair));
@@ -173,24 +169,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::QueryEndpoint& 
   if (const int error = file_.call(RNIC_KAGENT_QUERY_QP, attributes); error != 0)
     return failed("ib_query_qp", error);
   iut::Reply reply;
-  switch (found->second.link) {
-    case Link::idle:
-      reply.state = "idle";
-      break;
-    case Link::resolving:
-    case Link::connecting:
-      reply.state = "connecting";
-      break;
-    case Link::connected:
-      reply.state = "connected";
-      break;
-    case Link::closing:
-      reply.state = "closing";
-      break;
-    case Link::disconnected:
-      reply.state = "disconnected";
-      break;
-  }
+  reply.state = found->second.link.state_name();
   // The queue pair knows of an error before the connection manager reports it.
   if (attributes.state == IBV_QPS_ERR) reply.state = "error";
   return reply;
@@ -201,7 +180,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::AbortEndpoint& 
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   if (const int error = modify(found->second.queue_pair, RNIC_KAGENT_QPS_ERR); error != 0)
     return failed("ib_modify_qp to ERROR", error);
-  if (found->second.link == Link::connected) found->second.link = Link::closing;
+  found->second.link.aborted();
   return iut::Reply{};
 }
 
@@ -209,8 +188,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ResetEndpoint& 
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
-    return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_reset()) return reply;
   if (const int error = file_.destroy(endpoint.id); error != 0)
     return failed("rdma_destroy_id", error);
   endpoint.id = 0;
@@ -218,8 +196,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ResetEndpoint& 
     return failed("ib_modify_qp to RESET", error);
   if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT); error != 0)
     return failed("ib_modify_qp to INIT", error);
-  endpoint.sends.clear();
-  endpoint.link = Link::idle;
+  endpoint.link.reset();
   return iut::Reply{};
 }
 
@@ -235,7 +212,8 @@ void KverbsDriver::take_asynchronous_event(const rnic_kagent_event& event) {
   if (!kind) return;
   reported.kind = *kind;
   reported.detail = ibv_event_type_str(type);
-  if (const Endpoint* endpoint = endpoint_of(event.handle)) reported.endpoint = endpoint->handle;
+  if (const Endpoint* endpoint = endpoint_of(event.handle))
+    reported.endpoint = endpoint->link.endpoint();
   for (const auto& [handle, queue] : shared_queues_)
     if (queue == event.handle) reported.detail += " on shared queue " + std::to_string(handle);
   emit(reported);

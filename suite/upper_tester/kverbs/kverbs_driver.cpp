@@ -96,11 +96,7 @@ void KverbsDriver::note_failure(std::string& errors, const char* call, int error
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Reset&) {
   std::string errors;
   for (auto& [handle, endpoint] : endpoints_) {
-    if (endpoint.link == Link::resolving) {
-      iut::Reply cancelled;
-      cancelled.outcome = iut::Outcome::cancelled;
-      answer_connect(endpoint, cancelled);
-    }
+    if (const auto cancelled = endpoint.link.cancelled()) emit(*cancelled);
     if (const std::string error = release(endpoint); !error.empty()) errors += "; " + error;
   }
   endpoints_.clear();

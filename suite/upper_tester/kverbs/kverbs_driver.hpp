@@ -7,9 +7,6 @@
 // as by the verbs driver: an endpoint takes receives before it is known how it will connect.
 #pragma once
 
-#include <sys/socket.h>
-
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -20,6 +17,7 @@
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/kverbs/kernel_file.hpp"
 #include "suite/upper_tester/start_driver.hpp"
+#include "suite/upper_tester/verbs/link.hpp"
 
 namespace suite::upper_tester::kverbs {
 
@@ -64,24 +62,10 @@ class KverbsDriver final : public Driver {
     std::uint32_t local_key = 0;
     std::uint64_t base = 0;  ///< the first octet's address in work requests, ours and the peer's
   };
-  struct Posted {
-    std::uint64_t number = 0;
-    iut::WorkId work = 0;
-    std::string operation;
-    bool signaled = true;
-  };
-  enum class Link { idle, resolving, connecting, connected, closing, disconnected };
   struct Endpoint {
-    Handle handle = 0;
     Object completions = 0, id = 0, queue_pair = 0;
-    bool has_been_connected = false, drainable = true;
-    Link link = Link::idle;
-    int resolve_attempts = 0;
-    std::uint64_t connect_number = 0;  ///< of the Connect that is not answered yet, in `resolving`
-    sockaddr_storage remote{};
-    iut::ConnectParameters parameters;
-    std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
-    bool disconnect_when_done = false;
+    bool drainable = true;
+    verbs::Link link;
   };
 
   KverbsDriver(const DriverOptions& options, Sink sink);
@@ -121,13 +105,12 @@ class KverbsDriver final : public Driver {
   [[nodiscard]] static iut::Octets private_data_of(const rnic_kagent_event& event);
   int resolve(Endpoint& endpoint);
   void start_connecting(Endpoint& endpoint);
-  void answer_connect(Endpoint& endpoint, iut::Reply reply);
-  void fail_connect(Endpoint& endpoint, const char* reason);
+  void resolve_route(Endpoint& endpoint);
+  int disconnect(const Endpoint& endpoint);
   int disconnect_now(Endpoint& endpoint);
   void take_connection_event(const rnic_kagent_event& event);
   void take_request(Handle listener, const rnic_kagent_event& event);
   void take(Endpoint& endpoint, const rnic_kagent_event& event);
-  void take_end(Endpoint& endpoint, const rnic_kagent_event& event);
 
   // endpoints.cpp
   Answer run(std::uint64_t, const iut::CreateSharedQueue&);
@@ -152,7 +135,6 @@ class KverbsDriver final : public Driver {
                 std::uint32_t& count) const;
   Answer fill(const iut::PostWork& command, rnic_kagent_send& request) const;
   void take_completion(const rnic_kagent_event& event);
-  std::optional<Posted> find_posted(Endpoint& endpoint, std::uint64_t number);
 
   // kverbs_driver.cpp
   Answer run(std::uint64_t, const iut::Configure&);

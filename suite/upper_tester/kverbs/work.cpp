@@ -2,7 +2,6 @@
 // Work requests and their completions.
 #include <infiniband/verbs.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -120,66 +119,21 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::PostWork& comma
   if (auto reply = fill(command, request)) return reply;
   if (const int error = file_.call(RNIC_KAGENT_POST_SEND, request); error != 0)
     return failed("ib_post_send " + command.operation, error);
-  found->second.sends.push_back({request.wr_id, command.work, command.operation, command.signaled});
+  found->second.link.posted({request.wr_id, command.work, command.operation, command.signaled});
   return iut::Reply{};
 }
 
 // ---------------------------------------------------------------- completions
 
-/// The posted work that a completion reports. Unsignaled work that was posted before it is done as
-/// well.
-std::optional<KverbsDriver::Posted> KverbsDriver::find_posted(Endpoint& endpoint,
-                                                              std::uint64_t number) {
-  auto& sends = endpoint.sends;
-  const auto found = std::find_if(sends.begin(), sends.end(),
-                                  [number](const Posted& each) { return each.number == number; });
-  if (found == sends.end()) return std::nullopt;
-  Posted posted = *found;
-  sends.erase(found);
-  sends.erase(std::remove_if(
-                  sends.begin(), sends.end(),
-                  [number](const Posted& each) { return !each.signaled && each.number < number; }),
-              sends.end());
-  return posted;
-}
-
 void KverbsDriver::take_completion(const rnic_kagent_event& completion) {
   Endpoint* endpoint = endpoint_of(completion.handle);
   if (endpoint == nullptr) return;  // destroyed in the meantime
-  const auto status = static_cast<ibv_wc_status>(completion.status);
-  iut::CompletionEvent event;
-  event.endpoint = endpoint->handle;
-  event.status = verbs::status_name(status);
-  const auto receive = receives_.find(completion.wr_id);
-  if (receive != receives_.end()) {
-    event.work = receive->second;
-    event.operation = iut::operation::receive;
-    receives_.erase(receive);
-  } else if (const auto posted = find_posted(*endpoint, completion.wr_id)) {
-    event.work = posted->work;
-    event.operation = posted->operation;
-  } else {
-    iut::AsynchronousEvent odd;
-    odd.endpoint = endpoint->handle;
-    odd.kind = "other";
-    odd.detail = std::string("a completion (") + ibv_wc_status_str(status) +
-                 ") of work that was completed before";
-    return emit(odd);
-  }
-  if (status == IBV_WC_SUCCESS) {
-    // Verbs define the length for receives, and for sinks that the peer's response fills.
-    const bool has_length =
-        event.operation == iut::operation::receive || completion.code == IBV_WC_RDMA_READ ||
-        completion.code == IBV_WC_FETCH_ADD || completion.code == IBV_WC_COMP_SWAP;
-    if (has_length) event.length = completion.byte_len;
-    if ((completion.flags & RNIC_KAGENT_EVENT_INVALIDATED) != 0)
-      event.invalidated_stag = completion.invalidate_rkey;
-  }
-  emit(event);
-  const bool awaited = endpoint->disconnect_when_done &&
-                       std::none_of(endpoint->sends.begin(), endpoint->sends.end(),
-                                    [](const Posted& each) { return each.signaled; });
-  if (!awaited) return;
+  verbs::WorkCompletion done{completion.wr_id, static_cast<ibv_wc_status>(completion.status),
+                             static_cast<int>(completion.code), completion.byte_len, std::nullopt};
+  if ((completion.flags & RNIC_KAGENT_EVENT_INVALIDATED) != 0)
+    done.invalidated_stag = completion.invalidate_rkey;
+  emit(endpoint->link.completed(done, receives_));
+  if (!endpoint->link.end_is_due()) return;
   if (const int error = disconnect_now(*endpoint); error != 0)
     std::fprintf(stderr, "rnic-agent: %s\n", failed("rdma_disconnect", error).error.c_str());
 }

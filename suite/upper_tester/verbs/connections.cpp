@@ -3,10 +3,9 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <cstring>
+#include <utility>
 
 #include "suite/upper_tester/verbs/connection_rules.hpp"
 #include "suite/upper_tester/verbs/names.hpp"
@@ -84,17 +83,17 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Accept& command) 
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle) return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_accept()) return reply;
   if (auto reply = too_much(command.parameters, "librdmacm")) return reply;
 
   endpoint.id = std::move(request->second.id);
   endpoint.id->context = reinterpret_cast<void*>(endpoint.token);
   requests_.erase(request);
-  endpoint.link = Link::connecting;
+  endpoint.link.accepting();
   rdma_conn_param parameters = connection_parameters(command.parameters, *endpoint.queue_pair);
   if (rdma_accept(endpoint.id.get(), &parameters) == 0) return iut::Reply{};
   const int error = errno;
-  endpoint.link = Link::disconnected;
+  endpoint.link.broken();
   return failed("rdma_accept", error);
 }
 
@@ -118,69 +117,51 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& c
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
-    return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_connect()) return reply;
   if (auto reply = too_much(command.parameters, "librdmacm")) return reply;
   const auto remote = socket_address(command.address, command.port);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
 
-  endpoint.remote = *remote;
-  endpoint.resolve_attempts = 0;
+  endpoint.link.set_remote(*remote);
   endpoint.id = make_id(endpoint.token);
   if (endpoint.id == nullptr) return failed("rdma_create_id", errno);
   if (resolve(endpoint) != 0) return failed("rdma_resolve_addr " + command.address, errno);
-  endpoint.link = Link::resolving;
-  endpoint.connect_number = number;
-  endpoint.parameters = command.parameters;
+  endpoint.link.resolving(number, command.parameters);
   return std::nullopt;
 }
 
 int VerbsDriver::resolve(Endpoint& endpoint) {
-  ++endpoint.resolve_attempts;
-  auto local = own_address(options_, endpoint.remote.ss_family);
-  if (local) share_zone(endpoint.remote, *local);
-  return rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr,
-                           generic(endpoint.remote), resolve_deadline_ms);
+  sockaddr_storage& remote = endpoint.link.next_attempt();
+  auto local = own_address(options_, remote.ss_family);
+  if (local) share_zone(remote, *local);
+  return rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr, generic(remote),
+                           resolve_deadline_ms);
+}
+
+/// The address is resolved.
+void VerbsDriver::resolve_route(Endpoint& endpoint) {
+  const char* device = ibv_get_device_name(endpoint.id->verbs->device);
+  if (device_.name != device)
+    return emit_all(endpoint.link.refused_after_resolving(
+        refused(std::string("the address is reached through device ") + device, EHOSTUNREACH)));
+  if (rdma_resolve_route(endpoint.id.get(), resolve_deadline_ms) != 0)
+    emit_all(endpoint.link.refused_after_resolving(failed("rdma_resolve_route", errno)));
 }
 
 /// The address and the route to it are resolved.
 void VerbsDriver::start_connecting(Endpoint& endpoint) {
-  rdma_conn_param parameters = connection_parameters(endpoint.parameters, *endpoint.queue_pair);
+  rdma_conn_param parameters =
+      connection_parameters(endpoint.link.parameters(), *endpoint.queue_pair);
   const int result = rdma_connect(endpoint.id.get(), &parameters);
-  const int error = errno;
-  if (result == 0) {
-    answer_connect(endpoint, iut::Reply{});
-    endpoint.link = Link::connecting;
-  } else if (is_connect_failure(error)) {  // siw connects its socket within this call
-    answer_connect(endpoint, iut::Reply{});
-    fail_connect(endpoint, connect_failure_name(error));
-  } else {
-    answer_connect(endpoint, failed("rdma_connect", error));
-    endpoint.link = Link::disconnected;
-  }
-}
-
-void VerbsDriver::answer_connect(Endpoint& endpoint, iut::Reply reply) {
-  reply.command = endpoint.connect_number;
-  emit(std::move(reply));
-}
-
-void VerbsDriver::fail_connect(Endpoint& endpoint, const char* reason) {
-  endpoint.link = Link::disconnected;
-  iut::ConnectFailedEvent event;
-  event.endpoint = endpoint.handle;
-  event.reason = reason;
-  emit(event);
+  emit_all(endpoint.link.connect_called(result == 0 ? 0 : errno));
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Cancel& command) {
   for (auto& [handle, endpoint] : endpoints_) {
-    if (endpoint.link != Link::resolving || endpoint.connect_number != command.command) continue;
-    iut::Reply cancelled;
-    cancelled.outcome = iut::Outcome::cancelled;
-    answer_connect(endpoint, cancelled);
+    if (!endpoint.link.awaits(command.command)) continue;
+    emit(*endpoint.link.cancelled());
     endpoint.id.reset();
-    endpoint.link = Link::idle;
+    endpoint.link.cancel();
   }
   return iut::Reply{};  // any other command has been answered already
 }
@@ -191,30 +172,23 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Disconnect& comma
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link == Link::disconnected) return iut::Reply{};
-  if (endpoint.link == Link::idle || endpoint.link == Link::resolving)
-    return refused("the endpoint is not connected", ENOTCONN);
+  if (auto reply = endpoint.link.answer_disconnect()) return reply;
   if (command.abortive) {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_ERR;
     if (const int error = ibv_modify_qp(endpoint.queue_pair.get(), &attributes, IBV_QP_STATE);
         error != 0)
       return failed("ibv_modify_qp to ERROR", error);
-    endpoint.link = Link::closing;
+    endpoint.link.disconnecting_abortively();
     return iut::Reply{};
   }
-  // To disconnect with work in the send queue is an error in iWARP verbs;
-  // the report of its end is awaited first.
-  endpoint.disconnect_when_done = std::any_of(endpoint.sends.begin(), endpoint.sends.end(),
-                                              [](const Posted& each) { return each.signaled; });
-  if (!endpoint.disconnect_when_done && disconnect_now(endpoint) != 0)
+  if (endpoint.link.may_disconnect() && disconnect_now(endpoint) != 0)
     return failed("rdma_disconnect", errno);
   return iut::Reply{};
 }
 
 int VerbsDriver::disconnect_now(Endpoint& endpoint) {
-  endpoint.disconnect_when_done = false;
-  endpoint.link = Link::closing;
+  endpoint.link.disconnecting();
   return rdma_disconnect(endpoint.id.get());
 }
 
@@ -224,8 +198,8 @@ void VerbsDriver::take_cm_events() {
   rdma_cm_event* event = nullptr;
   while (rdma_get_cm_event(connection_channel_.get(), &event) == 0) {
     CmEvent cm_event;
-    cm_event.type = event->event;
-    cm_event.error = std::abs(event->status);
+    cm_event.about.type = event->event;
+    cm_event.about.error = std::abs(event->status);
     const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
     cm_event.id = event->id;
     const rdma_cm_id* meant = request ? event->listen_id : event->id;
@@ -233,11 +207,11 @@ void VerbsDriver::take_cm_events() {
     const rdma_conn_param& given = event->param.conn;
     if (given.private_data != nullptr) {
       const auto* start = static_cast<const std::byte*>(given.private_data);
-      cm_event.private_data.assign(start, start + given.private_data_len);
+      cm_event.about.private_data.assign(start, start + given.private_data_len);
     }
     if (request || event->event == RDMA_CM_EVENT_ESTABLISHED) {
-      cm_event.ird = given.responder_resources;
-      cm_event.ord = given.initiator_depth;
+      cm_event.about.ird = given.responder_resources;
+      cm_event.about.ord = given.initiator_depth;
     }
     rdma_ack_cm_event(event);
     take(cm_event);
@@ -245,13 +219,13 @@ void VerbsDriver::take_cm_events() {
 }
 
 void VerbsDriver::take(const CmEvent& cm_event) {
-  if (Endpoint* endpoint = endpoint_of(cm_event.token)) return take(*endpoint, cm_event);
+  if (Endpoint* endpoint = endpoint_of(cm_event.token)) return take(*endpoint, cm_event.about);
   for (const auto& [handle, listener] : listeners_)
     if (listener.token == cm_event.token) {
-      if (cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST) take_request(handle, cm_event);
+      if (cm_event.about.type == RDMA_CM_EVENT_CONNECT_REQUEST) take_request(handle, cm_event);
       return;
     }
-  if (cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+  if (cm_event.about.type == RDMA_CM_EVENT_CONNECT_REQUEST)
     rdma_destroy_id(cm_event.id);  // its listener is gone
 }
 
@@ -267,84 +241,30 @@ void VerbsDriver::take_request(Handle listener, const CmEvent& cm_event) {
   iut::ConnectRequestEvent event;
   event.listener = listener;
   event.request = next_request_++;
-  event.private_data = cm_event.private_data;
-  event.ird = cm_event.ird;
-  event.ord = cm_event.ord;
+  event.private_data = cm_event.about.private_data;
+  event.ird = cm_event.about.ird;
+  event.ord = cm_event.about.ord;
   requests_[event.request] = std::move(request);
   emit(event);
 }
 
-void VerbsDriver::take(Endpoint& endpoint, const CmEvent& cm_event) {
-  switch (cm_event.type) {
-    case RDMA_CM_EVENT_ADDR_RESOLVED:
-      if (device_.name != ibv_get_device_name(endpoint.id->verbs->device)) {
-        answer_connect(endpoint, refused(std::string("the address is reached through device ") +
-                                             ibv_get_device_name(endpoint.id->verbs->device),
-                                         EHOSTUNREACH));
-        endpoint.link = Link::disconnected;
-      } else if (rdma_resolve_route(endpoint.id.get(), resolve_deadline_ms) != 0) {
-        answer_connect(endpoint, failed("rdma_resolve_route", errno));
-        endpoint.link = Link::disconnected;
-      }
-      return;
-    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+void VerbsDriver::take(Endpoint& endpoint, const LinkEvent& event) {
+  Link::Reaction reaction = endpoint.link.take(event);
+  switch (reaction.step) {
+    case Link::Step::none:
+      break;
+    case Link::Step::resolve_address:
+      if (resolve(endpoint) != 0) reaction.events = endpoint.link.unreachable();
+      break;
+    case Link::Step::resolve_route:
+      return resolve_route(endpoint);
+    case Link::Step::connect:
       return start_connecting(endpoint);
-    case RDMA_CM_EVENT_ADDR_ERROR:
-      if (cm_event.error == ETIMEDOUT && endpoint.resolve_attempts < resolve_attempts &&
-          resolve(endpoint) == 0)
-        return;
-      [[fallthrough]];
-    case RDMA_CM_EVENT_ROUTE_ERROR:
-      answer_connect(endpoint, iut::Reply{});
-      return fail_connect(endpoint, "unreachable");
-    case RDMA_CM_EVENT_ESTABLISHED: {
-      endpoint.link = Link::connected;
-      iut::EstablishedEvent event;
-      event.endpoint = endpoint.handle;
-      event.private_data = cm_event.private_data;
-      event.ird = cm_event.ird;
-      event.ord = cm_event.ord;
-      return emit(event);
-    }
-    default:
-      return take_end(endpoint, cm_event);
+    case Link::Step::disconnect:
+      rdma_disconnect(endpoint.id.get());
+      break;
   }
-}
-
-void VerbsDriver::take_end(Endpoint& endpoint, const CmEvent& cm_event) {
-  switch (cm_event.type) {
-    case RDMA_CM_EVENT_REJECTED: {
-      endpoint.link = Link::disconnected;
-      iut::RejectedEvent event;
-      event.endpoint = endpoint.handle;
-      event.private_data = cm_event.private_data;
-      return emit(event);
-    }
-    case RDMA_CM_EVENT_UNREACHABLE:
-      return fail_connect(endpoint, cm_event.error == ETIMEDOUT ? "timeout" : "unreachable");
-    case RDMA_CM_EVENT_CONNECT_ERROR:
-      return fail_connect(endpoint, connect_failure_name(cm_event.error));
-    case RDMA_CM_EVENT_DISCONNECTED: {
-      if (endpoint.link == Link::connecting) return fail_connect(endpoint, "lost");
-      if (endpoint.link == Link::disconnected) return;
-      // As every consumer does: our half is closed too, which flushes what is still posted.
-      if (endpoint.link == Link::connected) rdma_disconnect(endpoint.id.get());
-      endpoint.link = Link::disconnected;
-      endpoint.disconnect_when_done = false;
-      iut::DisconnectedEvent event;
-      event.endpoint = endpoint.handle;
-      return emit(event);
-    }
-    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
-      iut::AsynchronousEvent event;
-      event.endpoint = endpoint.handle;
-      event.kind = "device_fatal";
-      event.detail = rdma_event_str(cm_event.type);
-      return emit(event);
-    }
-    default:
-      return;  // an address change or the end of time-wait, of which a consumer need not know
-  }
+  emit_all(std::move(reaction.events));
 }
 
 }  // namespace suite::upper_tester::verbs

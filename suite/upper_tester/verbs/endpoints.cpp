@@ -96,7 +96,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   }
 
   Endpoint endpoint;
-  endpoint.handle = command.endpoint;
+  endpoint.link = Link(command.endpoint);
   endpoint.token = next_token_++;
   if (auto reply = make_completion_queue(endpoint, command)) return reply;
 
@@ -124,11 +124,7 @@ int VerbsDriver::make_ready(ibv_qp* queue_pair) const {
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
-  if (found->second.link == Link::resolving) {
-    iut::Reply cancelled;
-    cancelled.outcome = iut::Outcome::cancelled;
-    answer_connect(found->second, cancelled);
-  }
+  if (const auto cancelled = found->second.link.cancelled()) emit(*cancelled);
   const std::string error = release(found->second);
   endpoints_.erase(found);
   if (!error.empty()) return refused(error, EBUSY);
@@ -137,7 +133,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& 
 
 /// Ends a connection abortively and releases everything, in the order that librdmacm requires.
 std::string VerbsDriver::release(Endpoint& endpoint) {
-  if (endpoint.link != Link::idle && endpoint.queue_pair != nullptr)
+  if (endpoint.link.state() != Link::State::idle && endpoint.queue_pair != nullptr)
     move(endpoint.queue_pair.get(), IBV_QPS_ERR);  // it may be in this state already
   if (const int error = destroy_now(endpoint.queue_pair); error != 0)
     return failed("ibv_destroy_qp", error).error;
@@ -157,24 +153,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
       error != 0)
     return failed("ibv_query_qp", error);
   iut::Reply reply;
-  switch (endpoint.link) {
-    case Link::idle:
-      reply.state = "idle";
-      break;
-    case Link::resolving:
-    case Link::connecting:
-      reply.state = "connecting";
-      break;
-    case Link::connected:
-      reply.state = "connected";
-      break;
-    case Link::closing:
-      reply.state = "closing";
-      break;
-    case Link::disconnected:
-      reply.state = "disconnected";
-      break;
-  }
+  reply.state = endpoint.link.state_name();
   // The queue pair knows of an error before the connection manager reports it.
   if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
   return reply;
@@ -185,7 +164,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::AbortEndpoint& co
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   if (const int error = move(found->second.queue_pair.get(), IBV_QPS_ERR); error != 0)
     return failed("ibv_modify_qp to ERROR", error);
-  if (found->second.link == Link::connected) found->second.link = Link::closing;
+  found->second.link.aborted();
   return iut::Reply{};
 }
 
@@ -193,15 +172,13 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ResetEndpoint& co
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
   Endpoint& endpoint = found->second;
-  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
-    return refused("the endpoint is in use", EISCONN);
+  if (auto reply = endpoint.link.refuse_reset()) return reply;
   if (destroy_now(endpoint.id) != 0) return failed("rdma_destroy_id", errno);
   if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_RESET); error != 0)
     return failed("ibv_modify_qp to RESET", error);
   if (const int error = make_ready(endpoint.queue_pair.get()); error != 0)
     return failed("ibv_modify_qp to INIT", error);
-  endpoint.sends.clear();
-  endpoint.link = Link::idle;
+  endpoint.link.reset();
   return iut::Reply{};
 }
 

@@ -90,11 +90,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Reset&) {
       errors += (errors.empty() ? "" : "; ") + failed(call, error < 0 ? errno : error).error;
   };
   for (auto& [handle, endpoint] : endpoints_) {
-    if (endpoint.link == Link::resolving) {
-      iut::Reply cancelled;
-      cancelled.outcome = iut::Outcome::cancelled;
-      answer_connect(endpoint, cancelled);
-    }
+    if (const auto cancelled = endpoint.link.cancelled()) emit(*cancelled);
     if (const std::string error = release(endpoint); !error.empty()) errors += "; " + error;
   }
   endpoints_.clear();

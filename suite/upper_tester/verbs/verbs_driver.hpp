@@ -6,7 +6,6 @@
 // exists, and takes receives, before it is known whether it will connect or accept.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "suite/upper_tester/start_driver.hpp"
 #include "suite/upper_tester/verbs/device.hpp"
 #include "suite/upper_tester/verbs/handles.hpp"
+#include "suite/upper_tester/verbs/link.hpp"
 
 namespace suite::upper_tester::verbs {
 
@@ -51,28 +51,14 @@ class VerbsDriver final : public Driver {
     MemoryWindow window;
     ibv_mw_type type = IBV_MW_TYPE_1;
   };
-  struct Posted {
-    Token token = 0;
-    iut::WorkId work = 0;
-    std::string operation;
-    bool signaled = true;
-  };
-  enum class Link { idle, resolving, connecting, connected, closing, disconnected };
   struct Endpoint {
-    Handle handle = 0;
     // Destroyed from last to first: the queue pair before the objects that it uses.
     CompletionQueue completions;
     CmId id;
     QueuePair queue_pair;
 
     Token token = 0;  ///< of `id` and of `completions`
-    Link link = Link::idle;
-    int resolve_attempts = 0;
-    std::uint64_t connect_number = 0;  ///< of the Connect that is not answered yet, in `resolving`
-    sockaddr_storage remote{};
-    iut::ConnectParameters parameters;
-    std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
-    bool disconnect_when_done = false;
+    Link link;
   };
   struct Listener {
     CmId id;
@@ -84,12 +70,9 @@ class VerbsDriver final : public Driver {
   };
   /// An event of the connection manager, copied so that the original is returned at once.
   struct CmEvent {
-    rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_RESOLVED;
-    int error = 0;
     Token token = 0;
     rdma_cm_id* id = nullptr;  ///< of a connect request: the new one
-    iut::Octets private_data;
-    std::optional<int> ird, ord;
+    LinkEvent about;
   };
 
   VerbsDriver(const DriverOptions& options, Sink sink);
@@ -117,14 +100,12 @@ class VerbsDriver final : public Driver {
   CmId make_id(Token token);
   int resolve(Endpoint& endpoint);
   void start_connecting(Endpoint& endpoint);
-  void answer_connect(Endpoint& endpoint, iut::Reply reply);
-  void fail_connect(Endpoint& endpoint, const char* reason);
+  void resolve_route(Endpoint& endpoint);
   int disconnect_now(Endpoint& endpoint);
   void take_cm_events();
   void take(const CmEvent& cm_event);
   void take_request(Handle listener, const CmEvent& cm_event);
-  void take(Endpoint& endpoint, const CmEvent& cm_event);
-  void take_end(Endpoint& endpoint, const CmEvent& cm_event);
+  void take(Endpoint& endpoint, const LinkEvent& event);
 
   // endpoints.cpp
   Answer run(std::uint64_t, const iut::CreateSharedQueue&);
@@ -152,7 +133,6 @@ class VerbsDriver final : public Driver {
   Answer post(Endpoint& endpoint, const iut::PostWork& command, ibv_send_wr& request);
   void take_completions();
   void take(Endpoint& endpoint, const ibv_wc& completion);
-  std::optional<Posted> find_posted(Endpoint& endpoint, Token token);
 
   // verbs_driver.cpp
   Answer run(std::uint64_t, const iut::Configure&);

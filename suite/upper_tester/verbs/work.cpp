@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Work requests and their completions.
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -119,7 +118,7 @@ VerbsDriver::Answer VerbsDriver::post(Endpoint& endpoint, const iut::PostWork& c
   ibv_send_wr* bad = nullptr;
   if (const int error = ibv_post_send(endpoint.queue_pair.get(), &request, &bad); error != 0)
     return failed("ibv_post_send " + command.operation, error);
-  endpoint.sends.push_back({request.wr_id, command.work, command.operation, command.signaled});
+  endpoint.link.posted({request.wr_id, command.work, command.operation, command.signaled});
   return iut::Reply{};
 }
 
@@ -149,7 +148,7 @@ VerbsDriver::Answer VerbsDriver::bind(Endpoint& endpoint, const iut::PostWork& c
     if (auto reply = fill(command, request.bind_info)) return reply;
     if (const int error = ibv_bind_mw(endpoint.queue_pair.get(), window, &request); error != 0)
       return failed("ibv_bind_mw", error);
-    endpoint.sends.push_back({token, command.work, command.operation, command.signaled});
+    endpoint.link.posted({token, command.work, command.operation, command.signaled});
   } else {
     const bool unbinds = command.pieces.empty() || command.pieces.front().length == 0;
     ibv_send_wr request{};
@@ -185,7 +184,7 @@ void VerbsDriver::take_completions() {
     // Armed before it is emptied, so that no completion is missed.
     if (const int error = ibv_req_notify_cq(queue, 0); error != 0) {
       iut::AsynchronousEvent event;
-      event.endpoint = endpoint->handle;
+      event.endpoint = endpoint->link.endpoint();
       event.kind = "cq_error";
       event.detail = failed("ibv_req_notify_cq", error).error;
       emit(event);
@@ -197,56 +196,13 @@ void VerbsDriver::take_completions() {
   }
 }
 
-/// The posted work that a completion reports. Unsignaled work that was posted before it is done as
-/// well.
-std::optional<VerbsDriver::Posted> VerbsDriver::find_posted(Endpoint& endpoint, Token token) {
-  auto& sends = endpoint.sends;
-  const auto found = std::find_if(sends.begin(), sends.end(),
-                                  [token](const Posted& each) { return each.token == token; });
-  if (found == sends.end()) return std::nullopt;
-  Posted posted = *found;
-  sends.erase(found);
-  sends.erase(
-      std::remove_if(sends.begin(), sends.end(),
-                     [token](const Posted& each) { return !each.signaled && each.token < token; }),
-      sends.end());
-  return posted;
-}
-
 void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {
-  iut::CompletionEvent event;
-  event.endpoint = endpoint.handle;
-  event.status = status_name(completion.status);
-  const auto receive = receives_.find(completion.wr_id);
-  if (receive != receives_.end()) {
-    event.work = receive->second;
-    event.operation = iut::operation::receive;
-    receives_.erase(receive);
-  } else if (const auto posted = find_posted(endpoint, completion.wr_id)) {
-    event.work = posted->work;
-    event.operation = posted->operation;
-  } else {
-    iut::AsynchronousEvent odd;
-    odd.endpoint = endpoint.handle;
-    odd.kind = "other";
-    odd.detail = std::string("a completion (") + ibv_wc_status_str(completion.status) +
-                 ") of work that was completed before or never posted";
-    return emit(odd);
-  }
-  if (completion.status == IBV_WC_SUCCESS) {
-    // Verbs define the length for receives, and for sinks that the peer's response fills.
-    const bool has_length =
-        event.operation == iut::operation::receive || completion.opcode == IBV_WC_RDMA_READ ||
-        completion.opcode == IBV_WC_FETCH_ADD || completion.opcode == IBV_WC_COMP_SWAP;
-    if (has_length) event.length = completion.byte_len;
-    if ((completion.wc_flags & IBV_WC_WITH_INV) != 0)
-      event.invalidated_stag = completion.invalidated_rkey;
-  }
-  emit(event);
-  const bool awaited = endpoint.disconnect_when_done &&
-                       std::none_of(endpoint.sends.begin(), endpoint.sends.end(),
-                                    [](const Posted& each) { return each.signaled; });
-  if (awaited && disconnect_now(endpoint) != 0)
+  WorkCompletion done{completion.wr_id, completion.status, completion.opcode, completion.byte_len,
+                      std::nullopt};
+  if ((completion.wc_flags & IBV_WC_WITH_INV) != 0)
+    done.invalidated_stag = completion.invalidated_rkey;
+  emit(endpoint.link.completed(done, receives_));
+  if (endpoint.link.end_is_due() && disconnect_now(endpoint) != 0)
     std::fprintf(stderr, "rnic-agent: %s\n", failed("rdma_disconnect", errno).error.c_str());
 }
 

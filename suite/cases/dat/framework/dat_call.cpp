@@ -96,7 +96,10 @@ void tell_crash(int signal, const void* context, bool with_frames) {
   line.quoted(current_call);
   Dl_info info{};
   line.raw(",\"place\":");
-  line.quoted(::dladdr(instruction_of(context), &info) != 0 ? info.dli_fname : "");
+  const char* place = ::dladdr(instruction_of(context), &info) != 0 ? info.dli_fname : "";
+  line.quoted(place);
+  line.raw(",\"in_libdat2\":");
+  line.raw(std::strstr(place, "/libdat2.") != nullptr ? "true" : "false");
   if (with_frames) describe_frames(line);
   line.raw("}}");
   line.send();

@@ -25,6 +25,7 @@ struct DatDeath {
   std::string call = "the case";
   /// The shared object of the faulting instruction.
   std::string place{};
+  bool in_libdat2 = false;
   std::vector<std::string> backtrace{};
 };
 
@@ -48,7 +49,8 @@ constexpr auto table_of(const DatDeath*) {
   using base::record::defaulted;
   return base::record::table(
       "death", defaulted("signal", &DatDeath::signal), defaulted("call", &DatDeath::call),
-      defaulted("place", &DatDeath::place), defaulted("backtrace", &DatDeath::backtrace));
+      defaulted("place", &DatDeath::place), defaulted("in_libdat2", &DatDeath::in_libdat2),
+      defaulted("backtrace", &DatDeath::backtrace));
 }
 constexpr auto table_of(const DatLine*) {
   using base::record::defaulted;

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 
 #include "base/epoll_loop.hpp"
+#include "base/exit_status.hpp"
 #include "base/record/json_reader.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_line.hpp"
@@ -27,11 +27,6 @@ using base::EpollLoop;
 /// The time for the process to report that its deadline has passed.
 constexpr auto grace = std::chrono::seconds(2);
 constexpr std::size_t longest_line = std::size_t{1} << 20, kept_stderr = 4096;
-
-bool is_crash(int signal) {
-  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-         signal == SIGABRT;
-}
 
 /// The process of one case, read until it ends or its deadline passes.
 class CaseProcess {
@@ -175,7 +170,7 @@ class DatProcessBody final : public Body {
     if (last_.hung) return fail_of_call(" did not return before the case's deadline", *last_.hung);
     if (last_.died) return judge_death(*last_.died);
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
-    if (const auto ended = process.ended(); ended && is_crash(ended->signal))
+    if (const auto ended = process.ended(); ended && base::is_crash(ended->signal))
       return judge_death({.signal = ended->signal, .place = "a thread that blocks it"});
     // The connection to its host may have ended instead.
     throw CaseStop{.verdict = Verdict::error,
@@ -189,10 +184,8 @@ class DatProcessBody final : public Body {
   // A consumer that gives a handle that no consumer may give cannot demand a certain reaction, and
   // libdat2, which reads the handle before the provider does, is not the IUT.
   void judge_death(const DatDeath& died) {
-    const std::string how =
-        fmt::format(" was ended by {} in {}", base::signal_name(died.signal), died.place);
-    if (died.place.find("libdat2") != std::string::npos)
-      stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
+    const std::string how = fmt::format(" was {} in {}", base::ended_by(died.signal), died.place);
+    if (died.in_libdat2) stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
     advise_that(false, "a return code", call_of(died) + how);
   }

@@ -48,7 +48,7 @@ class Case:
         self.rules = rules.rstrip("]").split(", ")
 
 
-class Bench:
+class TestBed:
     def __init__(self, arguments, folder):
         conf = pathlib.Path(folder) / "dat.conf"
         conf.write_text("".join(
@@ -103,13 +103,13 @@ def faults_of(case):
                     yield kind, f"call={call},kind={kind}" + (f",nth={nth}" if nth else "")
 
 
-def failed_rules(words, usual):
+def deciding_rules(words, usual):
     """The rules that fail in a strict run, but for the advisories that there are without a fault."""
     return rules_of(words, "fail") | (rules_of(words, "advisory") - usual)
 
 
 def noticed(case, kind, words, usual):
-    return not failed_rules(words, usual).isdisjoint(case.rules) or (verdict(words)[0] == "hung" and kind in MAY_HANG)
+    return not deciding_rules(words, usual).isdisjoint(case.rules) or (verdict(words)[0] == "hung" and kind in MAY_HANG)
 
 
 def rules_of(words, *judgements):
@@ -126,10 +126,10 @@ class Outcome:
         self.fault, self.why, self.applies, self.judged, self.failed = None, why, applies, set(), set()
 
 
-def judge(bench, case):
-    words = bench.run(case)
+def judge(test_bed, case):
+    words = test_bed.run(case)
     how, reason = verdict(words)
-    if how == "not_applicable" or (how == "died" and "libdat2" in reason):
+    if how == "not_applicable" or words[-1:] and words[-1].get("died", {}).get("in_libdat2"):
         return Outcome(f"not applicable: {reason}", applies=False)
     if how != "pass":
         return Outcome(f"it is {how} without a fault: {reason}")
@@ -137,10 +137,10 @@ def judge(bench, case):
     outcome.judged = rules_of(words, "pass", "advisory")
     usual = rules_of(words, "advisory")
     for kind, fault in faults_of(case):
-        words = bench.run(case, fault)
+        words = test_bed.run(case, fault)
         if noticed(case, kind, words, usual):
             # One that hangs has failed at the expectation that it was waiting for.
-            outcome.fault, outcome.why, outcome.failed = fault, None, failed_rules(words, usual) or set(case.rules[:1])
+            outcome.fault, outcome.why, outcome.failed = fault, None, deciding_rules(words, usual) or set(case.rules[:1])
             break
     return outcome
 
@@ -152,19 +152,19 @@ def tells(words, call, code):
     return any(re.search(rf"\b{code}\b", text) and (call in text or not re.search(r"\bdat_\w+: ", text)) for text in said)
 
 
-def answered(bench, cases, call, code):
+def answered(test_bed, cases, call, code):
     """The case that reports a return which only the shim can give, or None."""
     fault = f"call={call},kind=answers,code={CODES[code]:#x}"
     mine = [case for case in cases if call in case.calls]
-    return next((case.id for case in mine if tells(bench.run(case, fault), call, code)), None)
+    return next((case.id for case in mine if tells(test_bed.run(case, fault), call, code)), None)
 
 
-def judge_answers(bench, path):
+def judge_answers(test_bed, path):
     """Lines about the returns of this file that no case reports."""
-    cases = bench.cases()
+    cases = test_bed.cases()
     wanted = [name.split() for name in read_reasons(path)]
     with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
-        found = list(pool.map(lambda one: answered(bench, cases, *one), wanted))
+        found = list(pool.map(lambda one: answered(test_bed, cases, *one), wanted))
     for (call, code), case in zip(wanted, found):
         if case is None:
             yield f"{call}: no case tells of {code}, which the shim answers"
@@ -201,14 +201,14 @@ def main():
     known = read_reasons(arguments.known)
     seen, open_cases = {}, []
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(arguments, folder)
+        test_bed = TestBed(arguments, folder)
         if arguments.unprovoked:
-            untold = list(judge_answers(bench, arguments.unprovoked))
+            untold = list(judge_answers(test_bed, arguments.unprovoked))
             print("\n".join([*untold, f"{len(untold)} answers of the shim that no case tells of"]))
             return 1 if untold else 0
-        cases = [case for case in bench.cases() if fnmatch.fnmatch(case.id, arguments.select)][::arguments.every]
+        cases = [case for case in test_bed.cases() if fnmatch.fnmatch(case.id, arguments.select)][::arguments.every]
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            outcomes = dict(zip((case.id for case in cases), pool.map(lambda case: judge(bench, case), cases)))
+            outcomes = dict(zip((case.id for case in cases), pool.map(lambda case: judge(test_bed, case), cases)))
         for name, outcome in outcomes.items():
             if outcome.fault:
                 seen[name] = [outcome.fault]

@@ -35,22 +35,22 @@ struct Connected : TwoIuts {
     command.remote_offset = *region_b.base + offset;
     return command;
   }
-  void write_memory(Party& party, std::uint64_t offset, iut::Octets octets) {
+  void write_memory(Side& side, std::uint64_t offset, iut::Octets octets) {
     iut::WriteMemory command;
     command.region = region;
     command.offset = offset;
     command.octets = std::move(octets);
-    party.must(command);
+    side.must(command);
   }
-  iut::Octets read_memory(Party& party, std::uint64_t offset, std::uint64_t length) {
+  iut::Octets read_memory(Side& side, std::uint64_t offset, std::uint64_t length) {
     iut::ReadMemory command;
     command.region = region;
     command.offset = offset;
     command.length = length;
-    return *party.must(command).octets;
+    return *side.must(command).octets;
   }
-  iut::CompletionEvent completion(Party& party) {
-    const auto event = party.event<iut::CompletionEvent>();
+  iut::CompletionEvent completion(Side& side) {
+    const auto event = side.event<iut::CompletionEvent>();
     BOOST_REQUIRE(event.has_value());
     BOOST_TEST(event->endpoint == endpoint);
     return *event;

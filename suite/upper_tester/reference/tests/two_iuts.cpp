@@ -10,13 +10,13 @@ namespace {
 base::Address parse(const std::string& literal) { return *base::Address::parse(literal); }
 }  // namespace
 
-Party::Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
-             std::vector<rnic::deviants::Deviation> deviations)
+Side::Side(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
+           std::vector<rnic::deviants::Deviation> deviations)
     : loop_(loop),
       network_(std::move(network)),
       iut_(make_reference_iut(loop, *network_, {.deviations = std::move(deviations)})) {}
 
-iut::Reply Party::ask(iut::Command command) {
+iut::Reply Side::ask(iut::Command command) {
   const std::uint64_t number = iut_->post(std::move(command));
   const auto reply = take<iut::Reply>(
       [&](const iut::Reply& item) { return item.command == number; }, std::chrono::seconds(5));
@@ -24,19 +24,19 @@ iut::Reply Party::ask(iut::Command command) {
   return *reply;
 }
 
-iut::Reply Party::must(iut::Command command) {
+iut::Reply Side::must(iut::Command command) {
   iut::Reply reply = ask(std::move(command));
   BOOST_REQUIRE_MESSAGE(reply.outcome == iut::Outcome::ok, reply.error);
   return reply;
 }
 
-bool Party::quiet(std::chrono::milliseconds window) {
+bool Side::quiet(std::chrono::milliseconds window) {
   const auto deadline = loop_.now() + window;
   while (auto next = iut_->next_event(deadline)) waiting_.push_back(std::move(*next));
   return waiting_.empty();
 }
 
-std::vector<std::string> Party::kinds_waiting() {
+std::vector<std::string> Side::kinds_waiting() {
   static_cast<void>(quiet());
   std::vector<std::string> kinds;
   for (const iut::Event& item : waiting_) {
@@ -57,15 +57,15 @@ TwoIuts::TwoIuts(std::vector<rnic::deviants::Deviation> of_b)
     : a(loop, fabric.add_host(parse("10.77.0.1"), parse("fd77::1"))),
       b(loop, fabric.add_host(parse("10.77.0.2"), parse("fd77::2")), std::move(of_b)) {}
 
-void TwoIuts::make_objects(Party& party, iut::Reply& registered) {
+void TwoIuts::make_objects(Side& side, iut::Reply& registered) {
   iut::RegisterMemory command;
   command.region = region;
   command.length = 4096;
   command.access = {true, true, true, true, true};
-  registered = party.must(command);
+  registered = side.must(command);
   iut::CreateEndpoint create;
   create.endpoint = endpoint;
-  party.must(create);
+  side.must(create);
 }
 
 void TwoIuts::start_connecting(const iut::ConnectParameters& parameters) {

@@ -21,10 +21,10 @@ template <class... Values>
 }
 
 /// A synchronous interface to one IUT: events wait in order until they are asked for.
-class Party {
+class Side {
  public:
-  Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
-        std::vector<rnic::deviants::Deviation> deviations = {});
+  Side(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
+       std::vector<rnic::deviants::Deviation> deviations = {});
 
   /// Posts and waits for the reply.
   iut::Reply ask(iut::Command command);
@@ -73,12 +73,12 @@ class TwoIuts {
   explicit TwoIuts(std::vector<rnic::deviants::Deviation> of_b = {});
   /// Endpoint 1 and region 1 (4096 octets, all rights) on both sides; a connects to b's listener 1.
   void connect(const iut::ConnectParameters& parameters = {});
-  void make_objects(Party& party, iut::Reply& registered);
+  void make_objects(Side& side, iut::Reply& registered);
   void start_connecting(const iut::ConnectParameters& parameters = {});
 
   base::SimulatedLoop loop;
   rnic::llp::MemoryFabric fabric{loop};
-  Party a, b;
+  Side a, b;
   iut::Reply region_a, region_b;
 };
 

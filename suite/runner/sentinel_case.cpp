@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/alive_case.hpp"
+#include "suite/runner/sentinel_case.hpp"
 
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -38,7 +38,7 @@ CASES_OF_FILE(harness, sentinel)
 
 namespace suite::runner {
 
-cases::Case alive_case() { return cases::harness_sentinel().at(0); }
+cases::Case sentinel_case() { return cases::harness_sentinel().at(0); }
 
 std::vector<Control> control_cases() {
   const std::vector<cases::Case> all = cases::harness_sentinel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/self_test/strangers.hpp"
+#include "suite/self_test/implementation_profiles.hpp"
 
 #include <fmt/format.h>
 
@@ -21,13 +21,13 @@ class Loader {
  public:
   explicit Loader(const std::filesystem::path& file) : file_(file), yaml_(file.string()) {}
 
-  std::expected<std::vector<Stranger>, std::vector<std::string>> load() {
+  std::expected<std::vector<ImplementationProfile>, std::vector<std::string>> load() {
     const auto text = base::read_text(file_);
     if (!text) return std::unexpected(text.error());
     if (const auto root = yaml_.parse(*text)) {
       yaml_.each(*root, "the file", [&](const std::string& key, const YAML::Node& value) {
-        if (key != "strangers" || !value.IsSequence())
-          return yaml_.fault_of_key("must be a list named `strangers`");
+        if (key != "profiles" || !value.IsSequence())
+          return yaml_.fault_of_key("must be a list named `profiles`");
         for (const YAML::Node& node : value) take(node);
       });
     }
@@ -37,8 +37,8 @@ class Loader {
 
  private:
   void take(const YAML::Node& node) {
-    Stranger one;
-    yaml_.each(node, "a stranger", [&](const std::string& key, const YAML::Node& value) {
+    ImplementationProfile one;
+    yaml_.each(node, "a profile", [&](const std::string& key, const YAML::Node& value) {
       if (key == "name") {
         one.name = yaml_.text(value, key).value_or("");
       } else if (key == "what") {
@@ -74,14 +74,14 @@ class Loader {
 
   std::filesystem::path file_;
   base::StrictYaml yaml_;
-  std::vector<Stranger> list_;
+  std::vector<ImplementationProfile> list_;
 };
 
 bool blames(Judgement judgement) {
   return judgement == Judgement::fail || judgement == Judgement::also_seen;
 }
 
-void judge(const std::string& id, const CaseOutcome& outcome, StrangerResult& result) {
+void judge(const std::string& id, const CaseOutcome& outcome, ProfileResult& result) {
   bool named = false;
   for (const auto& record : outcome.expectations) {
     if (!blames(record.judgement)) continue;
@@ -93,62 +93,63 @@ void judge(const std::string& id, const CaseOutcome& outcome, StrangerResult& re
 }
 
 std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_of(
-    const runner::SuiteParts& parts, runner::WorkerSetup setup, const Stranger& stranger) {
+    const runner::SuiteParts& parts, runner::WorkerSetup setup,
+    const ImplementationProfile& profile) {
   setup.strict = false;
-  setup.deviations = stranger.deviations;
-  setup.lawful = stranger.lawful;
+  setup.deviations = profile.deviations;
+  setup.lawful = profile.lawful;
   auto test_bed = runner::make_test_bed(setup, parts);
   if (!test_bed) return test_bed;
   if (const auto alive = (*test_bed)->revive(); !alive) return std::unexpected(alive.error());
   return test_bed;
 }
 
-std::expected<StrangerResult, std::string> run(const runner::SuiteParts& parts,
-                                               const runner::WorkerSetup& setup,
-                                               const Stranger& stranger) {
-  auto usual = test_bed_of(parts, setup, Stranger());
+std::expected<ProfileResult, std::string> run(const runner::SuiteParts& parts,
+                                              const runner::WorkerSetup& setup,
+                                              const ImplementationProfile& profile) {
+  auto usual = test_bed_of(parts, setup, ImplementationProfile());
   if (!usual) return std::unexpected(usual.error());
-  auto test_bed = test_bed_of(parts, setup, stranger);
+  auto test_bed = test_bed_of(parts, setup, profile);
   if (!test_bed) return std::unexpected(test_bed.error());
   cases::Environment& environment = (*test_bed)->environment();
   deny_what_is_missing((*usual)->environment().iut.hello(), environment);
   for (const runner::Control& control : parts.controls) {
     const CaseOutcome outcome = parts.execute(control.one, environment);
     if (outcome.verdict == Verdict::fail || outcome.verdict == Verdict::inconclusive)
-      environment.controls.*control.place = outcome.reason;
+      environment.controls.*control.place = {outcome.reason, outcome.deciding_rule};
   }
-  StrangerResult result{.stranger = &stranger, .blamed = {}, .unexplained = {}};
+  ProfileResult result{.profile = &profile, .blamed = {}, .unexplained = {}};
   for (const cases::Case& one : parts.table) judge(one.id, parts.execute(one, environment), result);
   return result;
 }
 
 }  // namespace
 
-std::vector<std::string> StrangerResult::wrongly_blamed() const {
+std::vector<std::string> ProfileResult::wrongly_blamed() const {
   std::vector<std::string> list;
   for (const auto& [rule, first] : blamed)
-    if (!stranger->breaks.contains(rule)) list.push_back(fmt::format("{} by {}", rule, first));
+    if (!profile->breaks.contains(rule)) list.push_back(fmt::format("{} by {}", rule, first));
   return list;
 }
 
-std::vector<std::string> StrangerResult::not_blamed() const {
+std::vector<std::string> ProfileResult::not_blamed() const {
   std::vector<std::string> list;
-  for (const std::string& rule : stranger->breaks)
+  for (const std::string& rule : profile->breaks)
     if (!blamed.contains(rule)) list.push_back(rule);
   return list;
 }
 
-std::expected<std::vector<Stranger>, std::vector<std::string>> load_strangers(
+std::expected<std::vector<ImplementationProfile>, std::vector<std::string>> load_profiles(
     const std::filesystem::path& file) {
   return Loader(file).load();
 }
 
-std::expected<std::vector<StrangerResult>, std::string> run_strangers(
+std::expected<std::vector<ProfileResult>, std::string> run_profiles(
     const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
-    const std::vector<Stranger>& strangers) {
-  std::vector<StrangerResult> results;
-  for (const Stranger& stranger : strangers) {
-    auto result = run(parts, setup, stranger);
+    const std::vector<ImplementationProfile>& profiles) {
+  std::vector<ProfileResult> results;
+  for (const ImplementationProfile& profile : profiles) {
+    auto result = run(parts, setup, profile);
     if (!result) return std::unexpected(result.error());
     results.push_back(std::move(*result));
   }

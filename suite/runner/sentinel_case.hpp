@@ -9,7 +9,7 @@
 
 namespace suite::runner {
 
-[[nodiscard]] cases::Case alive_case();
+[[nodiscard]] cases::Case sentinel_case();
 [[nodiscard]] std::vector<Control> control_cases();
 
 }  // namespace suite::runner

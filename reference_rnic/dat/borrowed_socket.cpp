@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How the borrowed connection works.
-#include "reference_rnic/dat/socket_loan.hpp"
+#include "reference_rnic/dat/borrowed_socket.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -37,12 +37,13 @@ void restore(int socket, const Settings& settings) {
 class BorrowedConnection final : public llp::TcpConnection {
  public:
   /// `settings` are restored when the socket is returned.
-  BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, const Settings& settings)
-      : TcpConnection(loop, own_descriptor(loan->socket), State::open),
-        loan_(std::move(loan)),
+  BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<BorrowedSocket> borrowed,
+                     const Settings& settings)
+      : TcpConnection(loop, own_descriptor(borrowed->socket), State::open),
+        borrowed_(std::move(borrowed)),
         settings_(settings) {}
   ~BorrowedConnection() override {
-    if (!loan_->kept) give_back();
+    if (!borrowed_->kept) give_back();
   }
   BorrowedConnection(const BorrowedConnection&) = delete;
   BorrowedConnection& operator=(const BorrowedConnection&) = delete;
@@ -56,13 +57,13 @@ class BorrowedConnection final : public llp::TcpConnection {
     return given_back_ ? 0 : TcpConnection::send(pieces, end_segment);
   }
   void shutdown_send() override {
-    if (loan_->kept)
+    if (borrowed_->kept)
       TcpConnection::shutdown_send();
     else
       give_back();
   }
   void reset() override {
-    if (loan_->kept)
+    if (borrowed_->kept)
       TcpConnection::reset();
     else
       give_back();
@@ -81,15 +82,15 @@ class BorrowedConnection final : public llp::TcpConnection {
   }
   void on_ended() override { tell_down(); }
   void tell_down() {
-    if (const auto down = std::exchange(loan_->down, nullptr); down && !loan_->kept) down();
+    if (const auto down = std::exchange(borrowed_->down, nullptr); down && !borrowed_->kept) down();
   }
   void give_back() {
     if (std::exchange(given_back_, true)) return;
     give_up();
-    restore(loan_->socket, settings_);
+    restore(borrowed_->socket, settings_);
   }
 
-  std::shared_ptr<Loan> loan_;
+  std::shared_ptr<BorrowedSocket> borrowed_;
   Settings settings_;
   bool given_back_ = false;
 };
@@ -115,9 +116,10 @@ bool is_borrowed(const llp::Connection& connection) {
   return dynamic_cast<const BorrowedConnection*>(&connection) != nullptr;
 }
 
-std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop, std::shared_ptr<Loan> loan) {
-  const Settings settings = settings_of(loan->socket);
-  return std::make_unique<BorrowedConnection>(loop, std::move(loan), settings);
+std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop,
+                                        std::shared_ptr<BorrowedSocket> borrowed) {
+  const Settings settings = settings_of(borrowed->socket);
+  return std::make_unique<BorrowedConnection>(loop, std::move(borrowed), settings);
 }
 
 }  // namespace rnic::dat

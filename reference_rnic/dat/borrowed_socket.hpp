@@ -13,7 +13,7 @@
 namespace rnic::dat {
 
 /// What the lender and the borrower of a socket share.
-struct Loan {
+struct BorrowedSocket {
   int socket = -1;             ///< the consumer's
   bool kept = false;           ///< an RDMA connection is established: the socket is ours
   std::function<void()> down;  ///< the peer has closed, or the connection broke, before
@@ -26,7 +26,7 @@ struct Loan {
 
 /// Uses a descriptor of its own for the same connection.
 [[nodiscard]] std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop,
-                                                      std::shared_ptr<Loan> loan);
+                                                      std::shared_ptr<BorrowedSocket> borrowed);
 [[nodiscard]] bool is_borrowed(const llp::Connection& connection);
 
 }  // namespace rnic::dat

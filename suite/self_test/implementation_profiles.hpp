@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Strangers: sets of traits of the reference, deviations and lawful variants together, and the rules
+// Implementation profiles: sets of traits of the reference, deviations and lawful variants together, and the rules
 // that an implementation with these traits breaks. The cases blame these rules and no others.
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace suite::self_test {
 
-struct Stranger {
+struct ImplementationProfile {
   std::string name, what;
   std::vector<std::string> deviations, lawful;
   std::set<std::string> breaks;  ///< rules
 };
 
 /// Each error is one line, beginning with file:line.
-[[nodiscard]] std::expected<std::vector<Stranger>, std::vector<std::string>> load_strangers(
-    const std::filesystem::path& file);
+[[nodiscard]] std::expected<std::vector<ImplementationProfile>, std::vector<std::string>>
+load_profiles(const std::filesystem::path& file);
 
-struct StrangerResult {
-  const Stranger* stranger = nullptr;
+struct ProfileResult {
+  const ImplementationProfile* profile = nullptr;
   /// Rules of failed expectations and of findings, each with the first case that blames it.
   std::map<std::string, std::string> blamed;
   /// Cases that fail without naming a rule, or end in an error, each with its reason.
@@ -40,8 +40,8 @@ struct StrangerResult {
 
 /// Runs the controls and every case against each of them, over the link of `setup`. The error is
 /// one line: the test bed could not be made.
-[[nodiscard]] std::expected<std::vector<StrangerResult>, std::string> run_strangers(
+[[nodiscard]] std::expected<std::vector<ProfileResult>, std::string> run_profiles(
     const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
-    const std::vector<Stranger>& strangers);
+    const std::vector<ImplementationProfile>& profiles);
 
 }  // namespace suite::self_test
