@@ -174,7 +174,7 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   entry.id = id;
   Link::Owner& owner = *this;
   entry.link = std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
-                                      options.close_timeout, decisions_);
+                                      options, decisions_);
   by_link_.emplace(entry.link.get(), id);
   return entry;
 }

@@ -16,14 +16,16 @@ using stream::Stream;
 constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get their turn
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
+constexpr base::Duration refusal_interval = std::chrono::milliseconds(10);
 
 }  // namespace
 
 Link::Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
-           stream::Duration close_timeout, const ConnectionDecisions& decisions)
+           const StartupOptions& options, const ConnectionDecisions& decisions)
     : loop_(loop),
       owner_(owner),
-      close_timeout_(close_timeout),
+      close_timeout_(options.close_timeout),
+      refused_for_(options.refused_for),
       decisions_(decisions),
       stream_(std::move(stream)) {
   stream_->set_observer(this);
@@ -38,8 +40,22 @@ std::expected<void, llp::Error> Link::connect(llp::Network& network, const base:
   auto connection = network.connect(remote, *this);
   if (!connection) return std::unexpected(std::move(connection.error()));
   connection_ = std::move(*connection);
+  network_ = &network;
+  remote_ = remote;
+  connecting_since_ = loop_.now();
   set_timer();
   return {};
+}
+
+bool Link::will_connect_again(llp::Ending ending) const {
+  return ending == llp::Ending::refused && loop_.now() - connecting_since_ < refused_for_;
+}
+
+void Link::connect_again() {
+  connects_again_at_.reset();
+  auto connection = network_->connect(remote_, *this);
+  if (!connection) return ended(llp::Ending::unreachable);
+  connection_ = std::move(*connection);
 }
 
 void Link::adopt(std::unique_ptr<llp::Connection> connection) {
@@ -239,6 +255,10 @@ void Link::give_up_connecting() {
 void Link::ended(llp::Ending ending) {
   const Phase before = phase_;
   if (before == Phase::finished) return;
+  if (before == Phase::connecting && will_connect_again(ending)) {
+    connects_again_at_ = loop_.now() + refusal_interval;
+    return set_timer();
+  }
   if (before == Phase::connecting) {
     owner_.link_unreachable(*this, ending);
   } else if (before == Phase::running) {
@@ -281,6 +301,8 @@ void Link::set_timer() {
   std::optional<base::TimePoint> wanted;
   if (phase_ == Phase::connecting || phase_ == Phase::running)
     wanted = stream_->machine().next_wakeup();
+  if (phase_ == Phase::connecting && connects_again_at_)
+    wanted = std::min(*connects_again_at_, wanted.value_or(*connects_again_at_));
   if (phase_ == Phase::lingering) wanted = linger_deadline_;
   if (timer_at_ == wanted) return;
   if (timer_at_) loop_.cancel(timer_);
@@ -293,6 +315,9 @@ void Link::timer_fired() {
   if (phase_ == Phase::lingering) {  // the peer never closes its half
     connection_->reset();
     finish();
+  } else if (phase_ == Phase::connecting && connects_again_at_ &&
+             *connects_again_at_ <= loop_.now()) {
+    connect_again();
   } else if (phase_ == Phase::connecting || phase_ == Phase::running) {
     stream_->call(&Stream::wakeup, loop_.now());
   }

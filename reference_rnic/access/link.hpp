@@ -30,9 +30,8 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     /// No more octets or events follow: the link may be released, but not at once.
     virtual void link_finished(Link& link) = 0;
   };
-  /// `close_timeout`: how long a peer may keep its half open after our FIN.
   Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
-       stream::Duration close_timeout, const ConnectionDecisions& decisions);
+       const StartupOptions& options, const ConnectionDecisions& decisions);
   ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -74,6 +73,8 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void timer_fired();
   void end_after_fault();
   void linger();
+  [[nodiscard]] bool will_connect_again(llp::Ending ending) const;
+  void connect_again();
   void give_up_connecting();
   void finish();
 
@@ -88,7 +89,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
 
   base::EventLoop& loop_;
   Owner& owner_;
-  stream::Duration close_timeout_;
+  stream::Duration close_timeout_, refused_for_;
   const ConnectionDecisions& decisions_;
   std::unique_ptr<verbs::RdmaStream> stream_;
   std::unique_ptr<llp::Connection> connection_;
@@ -98,6 +99,10 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   bool fin_sent_ = false;
   bool peer_closed_ = false;
   base::TimePoint linger_deadline_{};
+  llp::Network* network_ = nullptr;  ///< connecting: to be tried again,
+  base::Address remote_{};           ///< there
+  base::TimePoint connecting_since_{};
+  std::optional<base::TimePoint> connects_again_at_;
   std::optional<base::TimePoint> timer_at_;
   base::TimerId timer_{};
   base::TimePoint emss_checked_{};

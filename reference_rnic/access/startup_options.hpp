@@ -18,6 +18,8 @@ struct StartupOptions {
   stream::Duration startup_timeout = std::chrono::seconds(10);
   /// After our FIN a silent peer has this long to send its own; then the connection is reset.
   stream::Duration close_timeout = std::chrono::seconds(10);
+  /// Initiator: while nobody listens at the peer, the LLP connection is tried again for this long.
+  stream::Duration refused_for{};
 };
 
 }  // namespace rnic::access

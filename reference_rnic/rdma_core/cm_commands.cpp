@@ -202,6 +202,7 @@ int carry_out_on(Engine& shared, CmChannel& channel, CmId& id, const Command& co
       return id.connect(shared, command.as<rdma_ucm_connect>().conn_param);
     case RDMA_USER_CM_CMD_ACCEPT: {
       const auto asked = command.as<rdma_ucm_accept>();
+      if (asked.conn_param.valid == 0) return id.establish();
       return id.accept(shared, asked.uid, asked.conn_param);
     }
     case RDMA_USER_CM_CMD_REJECT:
@@ -214,7 +215,7 @@ int carry_out_on(Engine& shared, CmChannel& channel, CmId& id, const Command& co
       return set_option(id, command);
     case RDMA_USER_CM_CMD_MIGRATE_ID:
       return migrate(channel, id, command);
-    case RDMA_USER_CM_CMD_NOTIFY:  // rdma_establish: an iWARP RNIC knows by itself
+    case RDMA_USER_CM_CMD_NOTIFY:  // that the peer's first message has come: an iWARP RNIC knows
       return 0;
     default:  // multicast, and what the kernel does not have either
       return ENOSYS;

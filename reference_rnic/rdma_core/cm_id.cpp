@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -61,6 +62,14 @@ access::ConnectParameters wanted(const rdma_ucm_conn_param& parameters) {
   return {.ird = std::min<std::uint16_t>(parameters.responder_resources, limits::read_depth),
           .ord = std::min<std::uint16_t>(parameters.initiator_depth, limits::read_depth),
           .private_data = {data, data + parameters.private_data_len}};
+}
+
+/// Programs tell each other their ports before they listen (qperf), or agree over another connection that
+/// the server is going to (perftest), and rely on a connection manager that takes longer than ours.
+access::StartupOptions startup() {
+  access::StartupOptions options = access::consumer_startup();
+  options.refused_for = std::chrono::seconds(1);
+  return options;
 }
 
 }  // namespace
@@ -185,7 +194,7 @@ int CmId::listen(Engine& shared) {
     if (const int error = bind(base::Address{}); error != 0) return error;
   if (state_ != State::bound) return EINVAL;
   const auto open = [&](const base::Address& address) -> int {
-    const auto listening = shared.manager().listen(address, access::consumer_startup());
+    const auto listening = shared.manager().listen(address, startup());
     if (!listening) return listening.error().code;
     listeners_.push_back(listening->listener);
     shared.id_by_listener[static_cast<std::uint64_t>(listening->listener)] = this;
@@ -204,15 +213,19 @@ Qp* CmId::pair_of(Engine& shared, const rdma_ucm_conn_param& parameters) const {
   return found == shared.qp_by_number.end() ? nullptr : found->second;
 }
 
+void CmId::take(Qp& qp) {
+  pair_ = qp.pair;
+  qp.id = this;
+}
+
 int CmId::connect(Engine& shared, const rdma_ucm_conn_param& parameters) {
   if (state_ != State::route_resolved) return EINVAL;
   Qp* qp = pair_of(shared, parameters);
   if (qp == nullptr) return EINVAL;
-  const auto started =
-      shared.manager().connect(qp->pair, remote_, access::consumer_startup(), wanted(parameters));
+  const auto started = shared.manager().connect(qp->pair, remote_, startup(), wanted(parameters));
   if (!started) return started.error().code;
   connection_ = *started;
-  pair_ = qp->pair;
+  take(*qp);
   shared.id_by_connection[static_cast<std::uint64_t>(*started)] = this;
   state_ = State::connecting;
   return 0;
@@ -242,7 +255,7 @@ int CmId::accept(Engine& shared, std::uint64_t uid, const rdma_ucm_conn_param& p
   const auto done = shared.manager().accept(*connection_, qp->pair, wanted(parameters));
   if (!done) return done.error().code;
   uid_ = uid;
-  pair_ = qp->pair;
+  take(*qp);
   state_ = State::connecting;
   return 0;
 }
@@ -273,6 +286,9 @@ void CmId::close(Engine& shared) {
   if (state_ == State::requested) static_cast<void>(shared.manager().reject(*connection_, {}));
   if (state_ == State::connected) static_cast<void>(disconnect(shared));
   if (state_ == State::connecting) static_cast<void>(shared.manager().disconnect(pair_, true));
+  if (const auto found = shared.qp_by_handle.find(pair_.value);
+      found != shared.qp_by_handle.end() && found->second->id == this)
+    found->second->id = nullptr;
   std::vector<std::uint32_t> unseen;  // requests that the program has never got
   channel_->events.remove(
       [&](const auto& event) { return event->id == this || event->request == this; },
@@ -313,8 +329,10 @@ void CmId::happened(Engine& shared, const access::ConnectionEstablished& news) {
     remote_ = addresses->remote;
   }
   if (const auto found = shared.qp_by_handle.find(news.queue_pair.value);
-      found != shared.qp_by_handle.end())
+      found != shared.qp_by_handle.end()) {
     found->second->established = true;
+    if (found->second->state == IBV_QPS_ERR) leave(shared, *found->second);  // asked for meanwhile
+  }
   const rdma_ucm_conn_param shown = parameters_of(news.depths, news.private_data);
   report(CmEventKind::established, 0, &shown);
 }
@@ -343,6 +361,13 @@ void CmId::happened(Engine&, const access::ConnectionFailed& news) {
 }
 
 void CmId::happened(Engine&, const access::ConnectionEnded&) {
+  state_ = State::over;
+  report(CmEventKind::disconnected);
+}
+
+/// Programs destroy the queue pair and then wait for the end of the connection (cmtime).
+void CmId::pair_gone() {
+  if (state_ != State::connected) return;
   state_ = State::over;
   report(CmEventKind::disconnected);
 }

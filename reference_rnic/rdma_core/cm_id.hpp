@@ -49,6 +49,8 @@ class CmId {
   [[nodiscard]] int connect(Engine& shared, const rdma_ucm_conn_param& parameters);
   [[nodiscard]] int accept(Engine& shared, std::uint64_t uid,
                            const rdma_ucm_conn_param& parameters);
+  /// rdma_establish() of the active side: an iWARP connection needs no third message of its consumer.
+  [[nodiscard]] int establish() const { return state_ == State::connected ? 0 : EINVAL; }
   [[nodiscard]] int reject(Engine& shared, wire::Bytes private_data);
   [[nodiscard]] int disconnect(Engine& shared);
   [[nodiscard]] int set_option(std::uint32_t level, std::uint32_t name,
@@ -63,6 +65,8 @@ class CmId {
   void happened(Engine& shared, const access::ConnectionRejected& news);
   void happened(Engine& shared, const access::ConnectionFailed& news);
   void happened(Engine& shared, const access::ConnectionEnded& news);
+  /// Its queue pair is destroyed, which ends the connection.
+  void pair_gone();
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] CmChannel& channel() const { return *channel_; }
@@ -88,6 +92,7 @@ class CmId {
   void push(CmEvent event);
   void report(CmEventKind kind, int status = 0, const rdma_ucm_conn_param* parameters = nullptr);
   [[nodiscard]] Qp* pair_of(Engine& shared, const rdma_ucm_conn_param& parameters) const;
+  void take(Qp& qp);
   [[nodiscard]] int reserve(base::Address& local);
 
   CmChannel* channel_;

@@ -73,11 +73,15 @@ bool fill(Engine& shared, ibv_wc& wc, const verbs::Completion& completion) {
   return true;
 }
 
+void announce(Cq& cq) {
+  cq.armed = false;
+  if (cq.shown.channel != nullptr) of(cq.shown.channel).events.push(&cq);
+}
+
 void raise(Engine& shared, verbs::CompletionQueueHandle handle) {
   const auto found = shared.cq_by_handle.find(handle.value);
   if (found == shared.cq_by_handle.end()) return;
-  Cq& cq = *found->second;
-  if (cq.shown.channel != nullptr) of(cq.shown.channel).events.push(&cq);
+  announce(*found->second);
 }
 
 int take(Engine& shared, Cq& cq, int count, ibv_wc* wc) {
@@ -213,8 +217,16 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
     shared.poll_no_more();
     const auto done = shared.rnic().arm(
         of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
-    return done ? 0 : errno_of(done.error());
+    if (!done) return errno_of(done.error());
+    of(cq).armed = true;
+    return 0;
   });
+}
+
+void complete(Cq& cq, const ibv_wc& wc) {
+  cq.flushed.push_back(wc);
+  if (cq.armed)
+    announce(cq);  // the RNIC may do so once more: programs know events that bring nothing
 }
 
 // ---- channels ----

@@ -3,8 +3,8 @@
 // events, event channels of the connection manager.
 #pragma once
 
-#include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -61,10 +61,12 @@ class EventQueue {
   [[nodiscard]] bool empty() const { return events_.empty(); }
 
  private:
-  /// Takes back the token of a removed event, unless a reader has it already.
+  /// Takes back the token of a removed event, unless a reader has it already. It must not wait, whatever
+  /// the mode of the descriptor: a reader may be faster, and the caller holds the lock.
   void take_back_token() {
-    pollfd watched{descriptor_.get(), POLLIN, 0};
-    if (::poll(&watched, 1, 0) == 1) static_cast<void>(take_token(descriptor_.get()));
+    eventfd_t count = 0;
+    const iovec room{&count, sizeof count};
+    static_cast<void>(::preadv2(descriptor_.get(), &room, 1, -1, RWF_NOWAIT));
   }
 
   base::FileDescriptor descriptor_;

@@ -57,6 +57,8 @@ struct Cq {
   verbs::CompletionQueueHandle queue{};
   /// Of work that a queue pair got after it had left RTS and that the RNIC does not take any more.
   std::deque<ibv_wc> flushed{};
+  /// The program waits for the next completion. The RNIC knows it too, but for `flushed`.
+  bool armed = false;
   std::uint32_t comp_events_reported = 0, async_events_reported = 0;
   ibv_wc current{};  ///< between start_poll and end_poll
   [[nodiscard]] ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(&shown); }
@@ -78,6 +80,7 @@ struct PostedSend {
 struct Qp {
   ibv_qp_ex shown{};  ///< first: programs hold its `qp_base`
   verbs::QueuePairHandle pair{};
+  CmId* id = nullptr;  ///< that connects it, or has
   ibv_qp_init_attr asked{};
   ibv_qp_state state =
       IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
@@ -150,6 +153,8 @@ int req_notify_cq(ibv_cq* cq, int solicited_only);
 ibv_comp_channel* create_comp_channel(ibv_context* context);
 int destroy_comp_channel(ibv_comp_channel* channel);
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context);
+/// Adds a completion that does not come from the RNIC.
+void complete(Cq& cq, const ibv_wc& wc);
 
 // shared_queue.cpp
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes);

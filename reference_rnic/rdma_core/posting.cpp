@@ -128,7 +128,7 @@ int flush(Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
   wc.status = IBV_WC_WR_FLUSH_ERR;
   wc.opcode = mapping.completion;
   wc.qp_num = qp.plain()->qp_num;
-  of(qp.asked.send_cq).flushed.push_back(wc);
+  complete(of(qp.asked.send_cq), wc);
   return 0;
 }
 
@@ -261,7 +261,7 @@ void set_copy(ibv_qp_ex* qp, std::span<const ibv_data_buf> buffers) {
   set_sges(qp, {sge}, IBV_SEND_INLINE);
 }
 
-int complete(ibv_qp_ex* qp) {
+int post_built(ibv_qp_ex* qp) {
   Qp::Building building = std::exchange(of(qp).building, {});
   if (building.error != 0) return building.error;
   if (building.requests.empty()) return 0;
@@ -282,7 +282,7 @@ void refuse(ibv_qp_ex* qp) { of(qp).building.error = EOPNOTSUPP; }
 
 void offer_builder(ibv_qp_ex& shown) {
   shown.wr_start = [](ibv_qp_ex* qp) { of(qp).building = {}; };
-  shown.wr_complete = complete;
+  shown.wr_complete = post_built;
   shown.wr_abort = [](ibv_qp_ex* qp) { of(qp).building = {}; };
   shown.wr_rdma_write = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
     to(begin(qp, IBV_WR_RDMA_WRITE), rkey, address);

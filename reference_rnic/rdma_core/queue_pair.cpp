@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "reference_rnic/rdma_core/async_events.hpp"
+#include "reference_rnic/rdma_core/cm_id.hpp"
 
 namespace rnic::rdma_core {
 
@@ -97,7 +98,7 @@ int move(Engine& shared, Qp& qp, ibv_qp_state next) {
       break;
     case IBV_QPS_ERR:
       if (qp.established)
-        leave(shared, qp);
+        static_cast<void>(shared.manager().disconnect(qp.pair, true));
       else if (!shared.manager().is_connecting(qp.pair))
         static_cast<void>(shared.rnic().abort(qp.pair));
       break;
@@ -127,7 +128,7 @@ ibv_qp_state actual_state(Engine& shared, const Qp& qp) {
   return IBV_QPS_ERR;
 }
 
-/// librdmacm brings an iWARP queue pair to ERR before it disconnects. That is no fault: no Terminate
+/// librdmacm brings an iWARP queue pair to SQD before it disconnects. That is no fault: no Terminate
 /// is due, and what was posted before still goes out (RFC 5040 section 6.2, RFC 5041 section 6.1).
 void leave(Engine& shared, Qp& qp) {
   if (std::exchange(qp.leaving, true)) return;
@@ -224,6 +225,7 @@ int destroy_qp(ibv_qp* qp) {
     if (ours.established) leave(shared, ours);
     shared.wait(lock, shared.changed, access::Wakeup::Clock::now() + longest_farewell, idle);
     shared.manager().leave(ours.pair);
+    if (ours.id != nullptr) ours.id->pair_gone();
     static_cast<void>(shared.rnic().destroy_queue_pair(ours.pair));
     if (ours.inline_region.region)
       static_cast<void>(shared.rnic().deregister(ours.inline_region.region));
