@@ -71,7 +71,7 @@ CONFORMANCE_CASE(should_does_not_come, rules("mpa.terminate.crc-error-code")) {
 // Says that it has asked the IUT for an RDMA Read, and does not get what it expects.
 CONFORMANCE_CASE(rests_on_a_read,
                  rules("mpa.crc.support-implemented", "mpa.crc.covers-length-to-pad")) {
-  context().evidence.asked_to_read = true;
+  context().evidence.reads.by_tester = true;
   expect_that(false, "truth", "a lie", "mpa.crc.covers-length-to-pad");
 }
 
