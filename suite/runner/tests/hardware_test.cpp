@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_run_over_ssh_is_judged_by_the_issues_of_this_device) {
 
 // ---------------------------------------------------------------- addresses and frames
 
-// Runs these cases, and returns the results.
+// Runs these cases, and returns the results. None is left out but for what the API lacks.
 Json judged_at(const Words& addresses, const Words& select) {
   Run run;
   run.iut = iut_words(addresses);
@@ -260,7 +260,8 @@ Json judged_at(const Words& addresses, const Words& select) {
   Json results = run.results();
   BOOST_TEST(results["cases"].size() > 0u);
   for (const Json& one : results["cases"])
-    BOOST_TEST((one["verdict"] != "not_applicable"), one["id"] << ": " << one["reason"]);
+    BOOST_TEST((one["verdict"] != "not_applicable" || one.contains("lack")),
+               one["id"] << ": " << one["reason"]);
   return results;
 }
 
