@@ -106,7 +106,7 @@ CONFORMANCE_CASE(reads_are_answered_while_an_invalidation_is_fenced,
   constexpr std::uint32_t sink_stag = 0xCAFEBABE;
   constexpr std::uint64_t sink_offset = 0x2000;
   see_iut_send();
-  const Region source = iut.register_memory(8, access::remote_read);
+  Region source = iut.register_memory(8, access::remote_read);
   iut.write_memory(source, payload(8));
   const Work read = iut.post_read(24, remote_stag, 0);
   const auto request = expect_message(Opcode::read_request).read_request();
