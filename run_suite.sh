@@ -19,6 +19,7 @@ examples:
   ./run_suite.sh                                     the reference RNIC, report in out/report.html
   ./run_suite.sh --iut siw-vm                        the Linux kernel's soft-iWARP in a QEMU guest
   ./run_suite.sh --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
+  ./run_suite.sh --iut verbs:reference               our own verbs library, under the agent's driver for verbs
   ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
   ./run_suite.sh --iut kverbs:siw-vm                 the same through the kernel's own verbs
   ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
@@ -59,7 +60,7 @@ done
 targets=(rnic_programs)
 [ -n "$plugfest" ] || targets+=(seen_to_fail)  # the reports of a run say it
 case "$iut" in
-  reference | agent:reference) ;;
+  reference | agent:reference | verbs:reference) ;;
   dat:reference | dat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
   siw-vm | kverbs:siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is a vendor's test bed

@@ -72,6 +72,15 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   return choice;
 }
 
+// Our own verbs library under the agent's driver for verbs.
+IutChoice verbs_of_the_reference() {
+  IutChoice choice;
+  choice.kind = IutChoice::Kind::verbs;
+  choice.device = "rnic0";
+  choice.local_reference = true;
+  return choice;
+}
+
 // A provider whose IA and dat.conf the lab makes: our own, or the one in the guest.
 IutChoice provider_of_the_lab(bool in_guest) {
   IutChoice choice;
@@ -93,7 +102,7 @@ std::string IutChoice::name() const {
     case Kind::siw_vm:
       return "siw-vm";
     case Kind::verbs:
-      return "verbs";
+      return local_reference ? "verbs-reference" : "verbs";
     case Kind::kverbs:
       return lab_guest ? "kverbs-siw-vm" : "kverbs";
     case Kind::dat:
@@ -104,7 +113,9 @@ std::string IutChoice::name() const {
 
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
-  if (iut.starts_with("verbs:")) return parse_device(IutChoice::Kind::verbs, iut, host);
+  const bool own_verbs = iut == "verbs:reference";
+  if (iut.starts_with("verbs:") && !own_verbs)
+    return parse_device(IutChoice::Kind::verbs, iut, host);
   if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm")
     return parse_device(IutChoice::Kind::kverbs, iut, host);
   const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
@@ -113,6 +124,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   if (!host.empty())
     return std::unexpected(fmt::format(
         "--host goes with --iut verbs:DEVICE, kverbs:DEVICE or dat:IA, not with '{}'", iut));
+  if (own_verbs) return verbs_of_the_reference();
   if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
   if (iut == "reference") return choice;
   if (iut == "agent") {
@@ -135,13 +147,14 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 7> whole{
-      "reference", "agent:reference", "siw-vm",    "kverbs:siw-vm",
-      "agent",     "dat:reference",   "dat:siw-vm"};
-  return std::unexpected(fmt::format(
-      "--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-      "kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
-      iut, base::did_you_mean(iut, whole)));
+  constexpr std::array<std::string_view, 8> whole{
+      "reference", "agent:reference", "siw-vm",          "kverbs:siw-vm",
+      "agent",     "dat:reference",   "verbs:reference", "dat:siw-vm"};
+  return std::unexpected(
+      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
+                  "verbs:reference, kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, "
+                  "dat:siw-vm, agent:ARGV, agent{}",
+                  iut, base::did_you_mean(iut, whole)));
 }
 
 }  // namespace suite::runner

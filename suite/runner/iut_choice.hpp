@@ -25,8 +25,10 @@ struct IutChoice {
   std::vector<std::string> agent;
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
   std::optional<OtherHost> host;       ///< verbs, kverbs, dat: where the agent is, if not here
-  /// agent:reference, dat:reference: our own, in the lab's namespace
+  /// agent:reference, dat:reference, verbs:reference: our own, in the lab's namespace
   bool local_reference = false;
+  /// It is the reference, whose deviations and lawful variants can be chosen, as an agent's process.
+  [[nodiscard]] bool own_agent() const { return local_reference && kind != Kind::dat; }
   /// dat:siw-vm, kverbs:siw-vm: OpenFabrics' provider, or the kernel's own verbs, over the
   /// guest's soft-iWARP
   bool lab_guest = false;

@@ -255,6 +255,23 @@ Result<fs::path> write_dat_conf(const Options& options, const std::string& addre
   return file;
 }
 
+// The agent of agent:reference or verbs:reference.
+std::vector<std::string> own_agent(const Options& options, const HostSetup& host) {
+  const bool verbs = options.choice.kind == IutChoice::Kind::verbs;
+  std::vector<std::string> argv{verbs ? launcher_program() : agent_program()};
+  const auto add = [&](const std::vector<std::string>& words) {
+    argv.insert(argv.end(), words.begin(), words.end());
+  };
+  if (!verbs) add({"--driver", "reference"});
+  // Options of the launcher, whose RNIC the agent finds, or of the agent's own.
+  for (const std::string& name : options.deviations)
+    add({verbs ? "--deviate" : "--deviation", name});
+  for (const std::string& name : options.lawful) add({"--lawful", name});
+  if (verbs) add({agent_program(), "--driver", "verbs", "--device", options.choice.device});
+  add({"--address", host.ipv4, "--address", host.ipv6});
+  return argv;
+}
+
 }  // namespace
 
 Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
@@ -279,15 +296,11 @@ Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
         .program = command({dat_cases_program()}), .ia = options.choice.device, .address = ""};
     return {};
   }
-  setup.agent = command({agent_program(), "--driver", "reference", "--address", setup.iut.ipv4,
-                         "--address", setup.iut.ipv6});
-  for (const std::string& deviation : options.deviations)
-    setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
-  for (const std::string& lawful : options.lawful)
-    setup.agent.insert(setup.agent.end(), {"--lawful", lawful});
+  setup.agent = command(own_agent(options, setup.iut));
   return {};
 }
 
+std::string launcher_program() { return program("suite/verbs_run/rnic-run"); }
 std::string agent_program() { return program("suite/upper_tester/rnic-agent"); }
 std::string dat_cases_program() { return program("suite/cases/rnic-dat-cases"); }
 

@@ -31,6 +31,7 @@ constexpr const char* run_examples =
     "  rnic-suite run --iut siw-vm                             the Linux kernel's soft-iWARP in a "
     "guest\n"
     "  rnic-suite run --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
+    "  rnic-suite run --iut verbs:reference                    our own verbs library\n"
     "  rnic-suite run --iut dat:reference                      our own DAT provider, at the API "
     "and on "
     "the wire\n"
@@ -49,7 +50,8 @@ constexpr const char* run_examples =
 void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
-                 "kverbs:DEVICE and kverbs:siw-vm (through the kernel's own verbs), dat:IA (a DAT "
+                 "verbs:reference (our own verbs library), kverbs:DEVICE and kverbs:siw-vm "
+                 "(through the kernel's own verbs), dat:IA (a DAT "
                  "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
                  "API), or agent:ARGV (words of "
@@ -175,12 +177,11 @@ std::optional<std::string> check_run(const Options& o) {
     return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
   const bool in_process = o.choice.kind == IutChoice::Kind::reference;
   if (o.link == "memory" && !in_process) return "--link memory goes with --iut reference only";
-  const bool own_agent = o.choice.kind == IutChoice::Kind::agent && o.choice.local_reference;
-  if (!o.deviations.empty() && !in_process && !own_agent) {
+  const bool ours = in_process || o.choice.own_agent();
+  if (!o.deviations.empty() && !ours) {
     return "--deviation goes with the reference only";
   }
-  if (!o.lawful.empty() && !in_process && !own_agent)
-    return "--lawful goes with the reference only";
+  if (!o.lawful.empty() && !ours) return "--lawful goes with the reference only";
   const bool runs =
       o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {

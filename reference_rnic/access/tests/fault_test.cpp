@@ -71,6 +71,35 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
   BOOST_TEST(two.a.events.size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_patient_initiator_reaches_who_begins_to_listen) {
+  Two two;
+  StartupOptions patient;
+  patient.refused_for = std::chrono::seconds(1);
+  const base::Address address = two.b.network->address(base::Family::ipv4).with_port(9);
+  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, patient, {}).has_value());
+  two.settle(std::chrono::milliseconds(500));
+  BOOST_TEST(two.a.events.empty());
+  BOOST_REQUIRE(two.b.manager->listen(address, {}).has_value());
+  BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
+  BOOST_REQUIRE(two.b.manager->accept(two.b.find<ConnectionRequest>()->connection, two.b.pair, {}));
+  BOOST_TEST(two.wait([&] { return two.a.find<ConnectionEstablished>() != nullptr; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_patient_initiator_gives_up) {
+  Two two;
+  StartupOptions patient;
+  patient.refused_for = std::chrono::seconds(1);
+  const base::Address address = two.b.network->address(base::Family::ipv4).with_port(9);
+  const base::TimePoint began = two.loop.now();
+  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, patient, {}).has_value());
+  const auto* failed = failure(two);
+  BOOST_REQUIRE(failed != nullptr);
+  BOOST_TEST((failed->failure == ConnectFailure::refused));
+  BOOST_TEST((two.loop.now() - began >= patient.refused_for));
+  two.settle();
+  BOOST_TEST(two.a.manager->connections() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(no_such_host) {
   Two two;
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, *base::Address::parse("10.77.0.9", 9), {}, {})

@@ -107,6 +107,11 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   const Options own = good({"--iut", "dat:reference"});
   BOOST_TEST(own.choice.name() == "dat-reference");
   BOOST_TEST(own.choice.in_lab());
+  const Options library = good({"--iut", "verbs:reference", "--deviation", "accepts_bad_crc"});
+  BOOST_TEST(library.choice.name() == "verbs-reference");
+  BOOST_TEST(library.choice.in_lab());
+  BOOST_TEST(refusal({"--iut", "verbs:reference", "--host", "ssh:dut"}).find("--host goes with") !=
+             std::string::npos);
   const Options vendor = good({"--iut", "agent:ssh dut /opt/agent -x", "--address", "192.0.2.7"});
   BOOST_TEST(vendor.choice.agent == (Words{"ssh", "dut", "/opt/agent", "-x"}),
              boost::test_tools::per_element());

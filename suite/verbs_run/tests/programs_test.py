@@ -14,8 +14,9 @@ import sys
 import tempfile
 import time
 
-PORT = {"rping": 7174, "ucmatose": 7471, "rdma_server": 7471, "rcopy": 7427, "rstream": 7471, "qperf": 19765}
+PORT = {"rping": 7174, "ucmatose": 7471, "rdma_server": 7471, "rcopy": 7427, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765}
 PERFTEST_PORT = 18515
+ECHO = None  # path of rnic-echo
 DEADLINE = 25  # seconds for one pair, on a machine that does other things
 
 
@@ -102,21 +103,42 @@ def perftest(program, *options, connections=2, iterations=50):
     return Pair(words, words + " 127.0.0.1", says=("BW average" if "_bw" in program else "t_avg",), connections=connections)
 
 
+# ib_send_bw sends no more than rx_depth messages, here their number, before the server writes a credit to its memory. It looks there
+# after each event of a completion; with an even number the last message waits for a credit after the last event, for ever if the
+# credit is late. For an odd number it adds one to rx_depth. And it moderates completions by 100.
+WITH_EVENTS = 499
+
 PAIRS = {
     "rping": Pair("rping -s -C 5 -v -V", "rping -c -a 127.0.0.1 -C 5 -v -V", says=("rdma-ping-4",)),
     "rping, odd size": Pair("rping -s -C 10 -S 12345 -V", "rping -c -a 127.0.0.1 -C 10 -S 12345 -V"),
+    "rping, own queue pair": Pair("rping -s -q -C 3 -V", "rping -c -q -a 127.0.0.1 -C 3 -V"),
     "rping over IPv6": Pair("rping -s -a ::1 -C 3 -V", "rping -c -a ::1 -C 3 -V"),
     "ucmatose": Pair("ucmatose -c 3 -C 20 -S 300", "ucmatose -s 127.0.0.1 -c 3 -C 20 -S 300", says=("return status 0",), connections=3),
     "ucmatose, migrating": Pair("ucmatose -C 5 -m", "ucmatose -s 127.0.0.1 -C 5 -m", says=("return status 0",)),
+    "cmtime": Pair("cmtime", "cmtime -s 127.0.0.1 -c 5", serves_on=True, says=("disconnect",), connections=5),
     "rdma_client": Pair("rdma_server", "rdma_client -s 127.0.0.1", says=("rdma_client: end 0",)),
     "rstream": Pair("rstream -S 4096 -C 20 -T v", "rstream -s 127.0.0.1 -S 4096 -C 20 -T v"),
+    "riostream": Pair("riostream -S 4096 -C 20 -T v", "riostream -s 127.0.0.1 -S 4096 -C 20 -T v"),
     "ib_write_bw": perftest("ib_write_bw"),
     "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", connections=4),
-    "ib_send_bw, events": perftest("ib_send_bw", "-e", iterations=500),  # it moderates completions by 100
+    "ib_write_bw, large": perftest("ib_write_bw", "-s", "1000001", iterations=5),
+    "ib_write_bw, both ways": perftest("ib_write_bw", "-b"),
+    "ib_write_lat": perftest("ib_write_lat"),
+    "ib_write_lat, inline": perftest("ib_write_lat", "-I", "64", "-s", "64"),
+    "ib_send_bw": perftest("ib_send_bw"),
+    "ib_send_bw, events": perftest("ib_send_bw", "-e", iterations=WITH_EVENTS),
+    "ib_send_bw, both ways": perftest("ib_send_bw", "-b"),
+    "ib_send_bw, shared queue": perftest("ib_send_bw", "--use-srq"),
     "ib_send_lat": perftest("ib_send_lat"),
+    "ib_send_lat, events": perftest("ib_send_lat", "-e"),
     "ib_read_bw": perftest("ib_read_bw"),
+    "ib_read_bw, events": perftest("ib_read_bw", "-e", iterations=WITH_EVENTS),
+    "ib_read_lat": perftest("ib_read_lat"),
     "ib_atomic_bw": perftest("ib_atomic_bw"),
-    "qperf": Pair("qperf", "qperf -cm 1 -t 1 127.0.0.1 rc_rdma_write_bw", serves_on=True, says=("bw",)),
+    "ib_atomic_lat": perftest("ib_atomic_lat"),
+    "ib_atomic_lat, swap": perftest("ib_atomic_lat", "-A", "CMP_AND_SWAP"),
+    # Its client sends faster than its server posts receives. InfiniBand tries again; an RNIC may hold back what has no buffer.
+    "qperf": Pair("--lawful held_without_buffer qperf", "qperf -cm 1 -t 1 127.0.0.1 rc_rdma_write_bw", port=PORT["qperf"], serves_on=True, says=("bw",)),
 }
 
 
@@ -163,19 +185,33 @@ def mistakes(launcher, lint, folder):
         assert result.stderr.count("\n") == 1, result.stderr
 
 
-CHECKS = {"rcopy": copy, "a deviation": deviation, "udaddy": datagrams, "ibv_devinfo": devices, "mistakes": mistakes}
+def plain_sockets(launcher, lint, folder):
+    """--rsocket: programs that know sockets only."""
+    pair = Pair(f"--rsocket {ECHO} serve", f"--rsocket {ECHO} call", port=9000, says=("came back",))
+    judge(lint, pair.run(launcher, folder), 1)
+
+
+CHECKS = {"rcopy": copy, "plain sockets": plain_sockets, "a deviation": deviation, "udaddy": datagrams, "ibv_devinfo": devices, "mistakes": mistakes}
+
+# One for each way to use the library; they take some seconds.
+SOME = ["rping", "rping, own queue pair", "ucmatose", "cmtime", "rstream", "ib_write_bw, several", "ib_send_bw, events", "ib_read_bw", "ib_atomic_lat",
+        "rcopy", "plain sockets", "a deviation", "udaddy", "ibv_devinfo", "mistakes"]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("launcher")
     parser.add_argument("lint")
+    parser.add_argument("echo", help="rnic-echo")
+    parser.add_argument("--some", action="store_true", help="only " + ", ".join(SOME))
     parser.add_argument("--only", help="one of: " + ", ".join([*PAIRS, *CHECKS]))
     arguments = parser.parse_args()
     enter()
+    global ECHO
+    ECHO = arguments.echo
     failed = 0
     for name in [*PAIRS, *CHECKS]:
-        if arguments.only not in (None, name):
+        if arguments.only not in (None, name) or (arguments.some and name not in SOME):
             continue
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as place:
