@@ -14,6 +14,8 @@ namespace suite::runner {
 struct Ruling {
   cases::Verdict verdict = cases::Verdict::error;
   std::string reason;
+  /// Of the expectation that decides the verdict; empty: something else does.
+  std::string rule{};
 };
 
 /// What the log of the IUT's kernel has about an attempt.

@@ -51,7 +51,7 @@ bool same_exchange(const CaseOutcome& a, const CaseOutcome& b) {
          std::ranges::equal(a.connections, b.connections, {}, sent_by_iut, sent_by_iut);
 }
 
-std::vector<std::string> deciding_rules(const CaseOutcome& outcome) {
+std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   std::set<std::string> rules;
   for (const auto& record : outcome.expectations)
     if (record.judgement == Judgement::fail) rules.insert(record.rule);
@@ -71,7 +71,7 @@ void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
   }
   result.wrong.push_back({.id = one.id,
                           .verdict = name(varied.verdict),
-                          .rules = deciding_rules(varied),
+                          .rules = failed_rules(varied),
                           .reason = varied.reason});
 }
 

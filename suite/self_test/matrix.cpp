@@ -22,7 +22,7 @@ bool judges(const Case& one, std::string_view rule) {
 }
 
 // With strict judgement an advisory fails, so both count as the place of the failure.
-std::vector<std::string> deciding_rules(const CaseOutcome& outcome) {
+std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   std::set<std::string> rules;
   for (const auto& record : outcome.expectations)
     if (record.judgement == Judgement::fail || record.judgement == Judgement::advisory)
@@ -75,12 +75,12 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
   if (outcome.verdict == Verdict::not_applicable) ++result.not_applicable;
   if (outcome.verdict == Verdict::pass || outcome.verdict == Verdict::not_applicable) return;
   Failure failure{.id = one.id,
-                  .rules = deciding_rules(outcome),
+                  .rules = failed_rules(outcome),
                   .reason = outcome.reason,
                   .divergence = first_divergence(baseline.at(one.id), outcome),
                   .error = outcome.verdict != Verdict::fail};
   // With strict judgement, a lawful variant may fail at the rule by itself.
-  const std::vector<std::string> before = deciding_rules(baseline.at(one.id));
+  const std::vector<std::string> before = failed_rules(baseline.at(one.id));
   const bool own = !failure.error && std::ranges::find(before, result.rule) == before.end() &&
                    std::ranges::find(failure.rules, result.rule) != failure.rules.end();
   (own ? result.own : result.collateral).push_back(std::move(failure));

@@ -103,9 +103,12 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   BOOST_TEST(!back.pics.at("atomics"));
   BOOST_TEST(back.strict);
   const auto run = std::get<RunMessage>(
-      parse_parent_message(
-          format(ParentMessage(RunMessage{
-              "a.b.c@ipv6", 2, 7, 1.5, {.read = cases::FailedControl{"no answer", "ddp.x"}}})))
+      parse_parent_message(format(ParentMessage(RunMessage{
+                               "a.b.c@ipv6",
+                               2,
+                               7,
+                               1.5,
+                               {.read = suite::cases::FailedControl{"no answer", "ddp.x"}}})))
           .value());
   BOOST_TEST(run.id == "a.b.c@ipv6");
   BOOST_TEST(run.attempt == 2U);

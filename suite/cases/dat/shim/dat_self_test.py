@@ -103,13 +103,13 @@ def faults_of(case):
                     yield kind, f"call={call},kind={kind}" + (f",nth={nth}" if nth else "")
 
 
-def deciding_rules(words, usual):
+def failed_rules(words, usual):
     """The rules that fail in a strict run, but for the advisories that there are without a fault."""
     return rules_of(words, "fail") | (rules_of(words, "advisory") - usual)
 
 
 def noticed(case, kind, words, usual):
-    return not deciding_rules(words, usual).isdisjoint(case.rules) or (verdict(words)[0] == "hung" and kind in MAY_HANG)
+    return not failed_rules(words, usual).isdisjoint(case.rules) or (verdict(words)[0] == "hung" and kind in MAY_HANG)
 
 
 def rules_of(words, *judgements):
@@ -140,7 +140,7 @@ def judge(test_bed, case):
         words = test_bed.run(case, fault)
         if noticed(case, kind, words, usual):
             # One that hangs has failed at the expectation that it was waiting for.
-            outcome.fault, outcome.why, outcome.failed = fault, None, deciding_rules(words, usual) or set(case.rules[:1])
+            outcome.fault, outcome.why, outcome.failed = fault, None, failed_rules(words, usual) or set(case.rules[:1])
             break
     return outcome
 
