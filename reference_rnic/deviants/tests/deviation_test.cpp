@@ -14,7 +14,7 @@ namespace {
 
 /// The deviations before this one are those that the stream itself asks for; the components above have
 /// the others.
-constexpr auto first_of_verbs = Deviation::stag_key_unchecked;
+constexpr auto first_of_verbs = Deviation::process_write_right_unchecked;
 
 using Chosen = std::vector<Deviation>;
 

@@ -16,8 +16,17 @@ int layer_of(std::string_view rule) {
   return rule.starts_with("ddp.") ? 1 : 2;
 }
 
+/// Its stream waits for the rest of an FPDU that does not come.
+bool waits_in_vain(const RowSoFar& so_far) {
+  return framing_is_unreadable(so_far) ||
+         std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
+           return one.row == so_far.row && one.place && one.judgement != Judgement::advisory &&
+                  one.rule == "mpa.framing.fpdu-layout";
+         });
+}
+
 bool gave_up_below(int layer, const RowSoFar& so_far) {
-  return (so_far.stream_gave_up || framing_is_unreadable(so_far)) &&
+  return (so_far.stream_gave_up || waits_in_vain(so_far)) &&
          std::ranges::any_of(so_far.made, [&](const ExpectationRecord& one) {
            return one.row == so_far.row && one.place && layer_of(one.rule) < layer &&
                   (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);

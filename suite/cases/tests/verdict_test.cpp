@@ -90,6 +90,8 @@ BOOST_AUTO_TEST_CASE(a_lower_fault_excuses_what_the_testers_stream_did_not_survi
   std::vector<ExpectationRecord> unreadable = all;
   unreadable.front().rule = "mpa.crc.field-present-when-disabled";
   BOOST_TEST(excused_by_lower_layer(above, {"row", unreadable, false}));
+  unreadable.front().rule = "mpa.framing.fpdu-layout";
+  BOOST_TEST(excused_by_lower_layer(above, {"row", unreadable, false}));
 }
 
 BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
