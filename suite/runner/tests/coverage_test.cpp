@@ -37,6 +37,7 @@ results::CaseRecord attempt(const std::string& id, results::GateResult result) {
 results::ExpectationRecord expectation(const std::string& about, Judgement judgement) {
   results::ExpectationRecord made;
   made.rule = about;
+  made.admissible = {"truth"};
   made.judgement = judgement;
   return made;
 }
