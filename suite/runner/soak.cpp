@@ -193,6 +193,7 @@ ExitCode replay_as_run(const SoakOptions& options, const std::vector<std::string
   const auto id = script_id(options.file);
   if (!id) return complain(ExitCode::usage, id.error());
   std::vector<std::string> run{"run", "--iut", options.iut, "--select", *id};
+  if (!options.out.empty()) run.insert(run.end(), {"--out", options.out});
   run.insert(run.end(), others.begin(), others.end());
   return perform(std::move(run));
 }
@@ -248,6 +249,7 @@ ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
       "--iut", options.iut,
       "as for `rnic-suite run`, whose options apply as well; by default the reference in "
       "this process, in simulated time");
+  app.add_option("--out", options.out, "with --iut: the folder of the run");
   app.footer(
       "examples:\n"
       "  rnic-suite replay findings/12-ddp.tagged.base-or-bounds.json\n"
@@ -263,9 +265,10 @@ ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
   const auto file = sessions::read_session(options.file);
   if (!file) return complain(ExitCode::usage, file.error());
   if (!options.iut.empty()) return replay_as_run(options, app.remaining(), perform);
-  if (!app.remaining().empty())
-    return complain(ExitCode::usage, fmt::format("replay: '{}' goes with --iut; see --help",
-                                                 app.remaining().front()));
+  if (!options.out.empty() || !app.remaining().empty())
+    return complain(ExitCode::usage,
+                    fmt::format("replay: '{}' goes with --iut; see --help",
+                                options.out.empty() ? app.remaining().front() : "--out"));
   const auto behaviour = behaviour_of(file->deviations, file->lawful);
   if (!behaviour) return complain(ExitCode::usage, options.file + ": " + behaviour.error());
   const auto played = sessions::play_in_memory(file->session, maker(parts, *behaviour));

@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 19u);
+  BOOST_TEST(ids.size() == 20u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");
