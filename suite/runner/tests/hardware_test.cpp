@@ -238,13 +238,13 @@ BOOST_AUTO_TEST_CASE(failures_are_drafted_as_known_issues) {
   BOOST_TEST(run_there(with(run.words(), {"--fresh"})).status == 0);
 }
 
+// The PICS is what `probe` writes, with the claims of the configure script added.
 BOOST_AUTO_TEST_CASE(a_run_over_ssh_is_judged_by_the_issues_of_this_device) {
   Run run;
-  run.select = {"--select", "ddp.*",          "--select", "mpa.crc.*",
-                "--select", "mpa.enhanced_*", "--select", "rdmap.terminate*"};
-  const auto program = start(run.words());
-  const Finished finished = check_whole(*program, run);
-  BOOST_TEST(finished.out.find(" need enhanced_startup") != std::string::npos, finished.out);
+  // Without those that leave the listener of soft-iWARP dead.
+  run.select = {"--select", "ddp.*", "--select", "mpa.crc.*", "--select", "rdmap.terminate*"};
+  const std::string pics = fs::path(RNIC_SOURCE) / "suite/iut/pics/siw.yaml";
+  check_whole(*start(with(run.words(), {"--pics", pics})), run);
   check_nobody_left();
 }
 
