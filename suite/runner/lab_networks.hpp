@@ -14,8 +14,8 @@ namespace suite::runner {
 
 /// The setup that the options give every worker of every network.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);
-/// For agent:reference, verbs:reference and dat:reference: the commands that start our agent and the cases of the
-/// DAT API in the IUT's network namespace (-1: in our own). The error is one line.
+/// For agent:reference, verbs:reference and dat:reference: the commands that start our agent and the
+/// cases of the DAT API in the IUT's network namespace (-1: in our own). The error is one line.
 [[nodiscard]] std::expected<void, std::string> add_reference_agent(WorkerSetup& setup,
                                                                    const Options& options,
                                                                    int network_namespace);

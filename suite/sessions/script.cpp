@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 
 #include "base/strict_yaml.hpp"
 #include "suite/sessions/session_tables.hpp"
@@ -25,9 +26,10 @@ Json scalar(const YAML::Node& node) {
   return text;
 }
 
-/// Bits of a step's value.
+/// As bits of a step's value.
 std::uint64_t rights(StrictYaml& yaml, const YAML::Node& list) {
   std::uint64_t bits = 0;
+  if (!list.IsSequence()) yaml.fault(list, "rights must be a list");
   for (const YAML::Node& item : list) {
     const auto right =
         std::ranges::find(all_rights, yaml.text(item, "a right").value_or(""), &Right::name);
@@ -39,36 +41,47 @@ std::uint64_t rights(StrictYaml& yaml, const YAML::Node& list) {
   return bits;
 }
 
-/// What a stream or a step consists of. Only the rights to a region are a list.
-Json members(StrictYaml& yaml, const YAML::Node& node, const char* what) {
+void take_member(StrictYaml& yaml, Json& made, const std::string& key, const YAML::Node& value) {
+  if (value.IsScalar())
+    made[key] = scalar(value);
+  else
+    yaml.fault(value, key + " must be a word or a number");
+}
+
+Json stream(StrictYaml& yaml, const YAML::Node& node) {
   Json made = Json::object();
-  yaml.each(node, what, [&](const std::string& key, const YAML::Node& value) {
-    if (key == "rights" && value.IsSequence())
-      made["value"] = rights(yaml, value);
-    else if (value.IsScalar())
-      made[key] = scalar(value);
-    else
-      yaml.fault(value, key + " must be a word or a number");
+  yaml.each(node, "a stream", [&](const std::string& key, const YAML::Node& value) {
+    take_member(yaml, made, key, value);
   });
   return made;
 }
 
-/// `peer_close`, or `peer_write: {length: 8}`. A region has all rights unless the script says
-/// otherwise.
-Json step(StrictYaml& yaml, const YAML::Node& node) {
-  if (node.IsScalar()) return {{"action", node.Scalar()}};
-  if (!node.IsMap() || node.size() != 1) {
-    yaml.fault(node, "a step is `ACTION` or `ACTION: {MEMBER: VALUE, ...}`");
-    return {};
-  }
-  Json made;
-  yaml.each(node, "a step", [&](const std::string& action, const YAML::Node& value) {
-    made = members(yaml, value, "what a step consists of");
-    made["action"] = action;
-    if (action == name(Action::register_region) && !made.contains("value"))
-      for (const Right& right : all_rights)
-        made["value"] = made.value("value", std::uint64_t{0}) | right.bit;
+Json step(StrictYaml& yaml, const std::string& action, const YAML::Node& node) {
+  Json made{{"action", action}};
+  const bool is_region = action == name(Action::register_region);
+  if (is_region)  // all of them, unless the script says otherwise
+    made["value"] =
+        std::accumulate(all_rights.begin(), all_rights.end(), std::uint64_t{0},
+                        [](std::uint64_t bits, const Right& right) { return bits | right.bit; });
+  yaml.each(node, "what a step consists of", [&](const std::string& key, const YAML::Node& value) {
+    if (is_region && key == "rights")
+      made["value"] = rights(yaml, value);
+    else
+      take_member(yaml, made, key, value);
   });
+  return made;
+}
+
+/// `peer_close`, or `peer_write: {length: 8}`.
+Json step(StrictYaml& yaml, const YAML::Node& node) {
+  if (node.IsScalar()) return step(yaml, node.Scalar(), YAML::Node());
+  Json made;
+  if (node.IsMap() && node.size() == 1)
+    yaml.each(node, "a step", [&](const std::string& action, const YAML::Node& value) {
+      made = step(yaml, action, value);
+    });
+  else
+    yaml.fault(node, "a step is `ACTION` or `ACTION: {MEMBER: VALUE, ...}`");
   return made;
 }
 
@@ -87,8 +100,8 @@ Json session(StrictYaml& yaml, const YAML::Node& script) {
   Json made{{"version", 1}, {"streams", Json::array({Json::object()})}};
   yaml.each(script, "a script", [&](const std::string& key, const YAML::Node& value) {
     if (key == "streams")
-      made[key] = list(yaml, value, "streams",
-                       [&](const YAML::Node& stream) { return members(yaml, stream, "a stream"); });
+      made[key] =
+          list(yaml, value, "streams", [&](const YAML::Node& each) { return stream(yaml, each); });
     else if (key == "steps")
       made[key] =
           list(yaml, value, "steps", [&](const YAML::Node& each) { return step(yaml, each); });
@@ -120,9 +133,10 @@ std::string words() {
 std::string script_words() {
   std::string rights;
   for (const Right& right : all_rights) rights += fmt::format("  {}\n", right.name);
-  return "actions\n" + words<Action>() + "\nmembers of a step\n" + defaults<Step>() + "\nwrong\n" +
-         words<Wrong>() + "\nmembers of a stream\n" + defaults<StreamSetup>() + "\nfault\n" +
-         words<StartupFault>();
+  return "actions\n" + words<Action>() + "\nmembers of a step\n" + defaults<Step>() +
+         "\nrights of register_region, a list; all of them if it is left out\n" + rights +
+         "\nwrong\n" + words<Wrong>() + "\nmembers of a stream\n" + defaults<StreamSetup>() +
+         "\nfault\n" + words<StartupFault>();
 }
 
 std::expected<Json, std::string> session_of_script(const std::string& name,

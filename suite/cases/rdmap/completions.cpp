@@ -81,7 +81,8 @@ Work post_fenced_invalidation(Consumer& iut, const Work& read) {
 
 }  // namespace
 
-// Whether the IUT answers Reads in the meantime is what the next case is about, so nothing is asked here.
+// Whether the IUT answers Reads in the meantime is what the next case is about, so nothing is asked
+// here.
 CONFORMANCE_CASE(fenced_invalidation_waits_for_earlier_reads,
                  rules("rdmap.order.read-completes-after-response"),
                  needs(capability::local_invalidate), in_both_roles) {
@@ -98,8 +99,8 @@ CONFORMANCE_CASE(fenced_invalidation_waits_for_earlier_reads,
   expect_that(iut.read_memory(read.buffer) == payload(24), "the octets read", "others");
 }
 
-// RFC 5040 section 5.2.1 binds the Data Source to respond, and does not say when. But two peers that hold
-// Responses back until their own Reads are answered would wait for each other for ever.
+// RFC 5040 section 5.2.1 binds the Data Source to respond, and does not say when. But two peers that
+// hold Responses back until their own Reads are answered would wait for each other for ever.
 CONFORMANCE_CASE(reads_are_answered_while_an_invalidation_is_fenced,
                  rules("rdmap.read.one-request-one-response"), needs(capability::local_invalidate),
                  in_both_roles) {

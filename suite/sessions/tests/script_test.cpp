@@ -56,12 +56,14 @@ BOOST_AUTO_TEST_CASE(a_region_has_all_rights_or_those_that_are_named) {
       "steps:\n"
       "  - register_region: {length: 8}\n"
       "  - register_region: {rights: [remote_read, local_write]}\n"
-      "  - register_region: {rights: []}\n");
+      "  - register_region: {rights: []}\n"
+      "  - register_region\n");
   BOOST_REQUIRE_MESSAGE(file, file.error());
   const auto& steps = file->session.steps;
   BOOST_TEST(steps.at(0).value == 15u);
   BOOST_TEST(steps.at(1).value == 3u);
   BOOST_TEST(steps.at(2).value == 0u);
+  BOOST_TEST(steps.at(3).value == 15u);
 }
 
 BOOST_AUTO_TEST_CASE(without_streams_there_is_one_with_defaults) {
@@ -80,6 +82,10 @@ BOOST_AUTO_TEST_CASE(a_mistake_is_reported_with_its_line) {
              ":2: length must be a word or a number");
   BOOST_TEST(fault_of("steps:\n  - register_region: {rights: [write]}\n") ==
              ":2: there is no such right");
+  BOOST_TEST(fault_of("steps:\n  - register_region: {rights: remote_read}\n") ==
+             ":2: rights must be a list");
+  BOOST_TEST(fault_of("steps:\n  - peer_send: {rights: [remote_read]}\n") ==
+             ":2: rights must be a word or a number");
   BOOST_TEST(fault_of("steps: [\n").starts_with(":2: this is not YAML: "));
   BOOST_TEST(fault_of("streams: []\nsteps: []\n") == ": a session has 1 to 16 streams");
 }
@@ -94,6 +100,6 @@ BOOST_AUTO_TEST_CASE(a_word_that_does_not_exist_is_named) {
 BOOST_AUTO_TEST_CASE(the_words_are_listed) {
   const std::string words = script_words();
   for (const char* line : {"\n  peer_atomic\n", "\n  wrong: nothing\n", "\n  beyond_end\n",
-                           "\n  revision: 1\n", "\n  no_rtr_stated\n"})
+                           "\n  revision: 1\n", "\n  no_rtr_stated\n", "\n  remote_atomic\n"})
     BOOST_TEST(words.find(line) != std::string::npos, line);
 }
