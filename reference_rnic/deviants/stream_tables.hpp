@@ -22,8 +22,8 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_segment_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_message_deviants();
-[[nodiscard]] std::span<const StreamRow> terminate_deviants();
-[[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_content_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_code_deviants();
 [[nodiscard]] std::span<const StreamRow> received_segment_deviants();
 [[nodiscard]] std::span<const StreamRow> check_deviants();
 [[nodiscard]] std::span<const StreamRow> ending_deviants();
@@ -33,12 +33,21 @@ template <class Deviant>
 
 /// All of them.
 [[nodiscard]] inline auto stream_tables() {
-  return std::array{
-      startup_deviants(),      startup_frame_deviants(),   enhanced_startup_deviants(),
-      sent_fpdu_deviants(),    received_fpdu_deviants(),   sent_segment_deviants(),
-      terminate_deviants(),    terminate_cause_deviants(), received_segment_deviants(),
-      check_deviants(),        ending_deviants(),          work_deviants(),
-      inbound_read_deviants(), atomic_deviants(),          sent_message_deviants()};
+  return std::array{startup_deviants(),
+                    startup_frame_deviants(),
+                    enhanced_startup_deviants(),
+                    sent_fpdu_deviants(),
+                    received_fpdu_deviants(),
+                    sent_segment_deviants(),
+                    terminate_content_deviants(),
+                    terminate_code_deviants(),
+                    received_segment_deviants(),
+                    check_deviants(),
+                    ending_deviants(),
+                    work_deviants(),
+                    inbound_read_deviants(),
+                    atomic_deviants(),
+                    sent_message_deviants()};
 }
 
 }  // namespace rnic::deviants

@@ -6,7 +6,7 @@
 
 #include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/rdma_core/async_events.hpp"
-#include "reference_rnic/rdma_core/cm_id.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_id.hpp"
 #include "reference_rnic/rdma_core/settings.hpp"
 
 namespace rnic::rdma_core {

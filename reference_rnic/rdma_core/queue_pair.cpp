@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "reference_rnic/rdma_core/async_events.hpp"
-#include "reference_rnic/rdma_core/cm_id.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_id.hpp"
 
 namespace rnic::rdma_core {
 

@@ -12,8 +12,8 @@
 #include "suite/results/document_file.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/earlier_run.hpp"
-#include "suite/runner/known_issues.hpp"
 #include "suite/runner/report.hpp"
+#include "suite/runner/run_expectations.hpp"
 #include "suite/runner/run_gate.hpp"
 #include "suite/runner/run_summary.hpp"
 

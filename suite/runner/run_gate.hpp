@@ -7,7 +7,7 @@
 #include <string>
 
 #include "suite/expectations/edition.hpp"
-#include "suite/expectations/gate.hpp"
+#include "suite/expectations/known_issue_gate.hpp"
 #include "suite/results/record.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/options.hpp"

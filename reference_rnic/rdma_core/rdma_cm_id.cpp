@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/rdma_core/cm_id.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_id.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -13,9 +13,9 @@
 
 #include "base/address.hpp"
 #include "base/file_descriptor.hpp"
-#include "reference_rnic/rdma_core/cm_event_kind.hpp"
 #include "reference_rnic/rdma_core/event_queue.hpp"
 #include "reference_rnic/rdma_core/objects.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_event_kind.hpp"
 
 namespace rnic::rdma_core {
 

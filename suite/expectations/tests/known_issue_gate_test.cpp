@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "suite/expectations/gate.hpp"
+#include "suite/expectations/known_issue_gate.hpp"
 
 using namespace suite::expectations;
 using suite::results::CaseRecord;

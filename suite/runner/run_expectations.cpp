@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/known_issues.hpp"
+#include "suite/runner/run_expectations.hpp"
 
 #include <chrono>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/rdma_core/cm_commands.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_commands.hpp"
 
 #include <netinet/in.h>
 

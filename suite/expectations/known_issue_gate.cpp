@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/expectations/gate.hpp"
+#include "suite/expectations/known_issue_gate.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/rdma_core/cm_event_kind.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_event_kind.hpp"
 
 #include <rdma/rdma_cma.h>
 

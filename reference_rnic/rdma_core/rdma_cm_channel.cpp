@@ -12,7 +12,7 @@
 #include <cstring>
 #include <span>
 
-#include "reference_rnic/rdma_core/cm_commands.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_commands.hpp"
 
 namespace rnic::rdma_core {
 

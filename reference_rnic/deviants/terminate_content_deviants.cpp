@@ -383,6 +383,6 @@ constexpr StreamRow rows[] = {
 
 }  // namespace
 
-std::span<const StreamRow> terminate_deviants() { return rows; }
+std::span<const StreamRow> terminate_content_deviants() { return rows; }
 
 }  // namespace rnic::deviants

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <span>
 
-#include "reference_rnic/rdma_core/cm_id.hpp"
+#include "reference_rnic/rdma_core/rdma_cm_id.hpp"
 
 namespace rnic::rdma_core {
 

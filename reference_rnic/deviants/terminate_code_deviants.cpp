@@ -96,6 +96,6 @@ constexpr StreamRow rows[] = {
 
 }  // namespace
 
-std::span<const StreamRow> terminate_cause_deviants() { return rows; }
+std::span<const StreamRow> terminate_code_deviants() { return rows; }
 
 }  // namespace rnic::deviants
