@@ -371,8 +371,9 @@ class Report:
 
     @property
     def complete(self):
-        """True only if the run says so and nothing of it was lost; a run of no case is never complete."""
-        return self.run.complete and bool(self.cases) and not self.notes
+        """True only if the run says so, nothing puts it in doubt (an IUT that is dead at its end) and nothing of it was lost; a run of no
+        case is never complete."""
+        return self.run.complete and not self.run.ending_reason and bool(self.cases) and not self.notes
 
     @property
     def new_failures(self):

@@ -40,6 +40,12 @@ class Markdown(FolderTest):
         self.assertIn("**Incomplete** (killed): 5 of 20 selected cases have a verdict", self.of("torn"))
         self.assertIn("no case matches", self.of("empty"))
 
+    def test_a_run_after_which_the_iut_is_dead_says_so_first(self):
+        document = make_samples.document([make_samples.case("ddp.tagged.one", "ddp/a.cpp", ["r1"], "pass")])
+        document["run"]["ending_reason"] = "the IUT did not answer at the end of the run"
+        head = markdown(self.loaded(document), CATALOGUE).splitlines()[:8]
+        self.assertTrue(any("the IUT did not answer at the end of the run" in line for line in head), head)
+
     def test_lists_end(self):
         cases = [make_samples.case(f"ddp.tagged.number-{number}", "ddp/a.cpp", [f"r{number}"], "fail", reason=f"no. {number}", expectations=[])
                  for number in range(LIST_LIMIT + 7)]

@@ -56,7 +56,7 @@ std::expected<std::unique_ptr<Dut>, std::string> Dut::prepare(const std::filesys
   options.root = folders->root;
   options.agent_channels = 1;  // for tests, independent of the networks
   options.variant = "tunable";
-  options.ends_at_oops = false;
+  options.ends_at_oops = options.ends_at_panic = false;
   options.slab_checks = false;
   options.log_file = log_file;
   dut->prepared_ = std::make_unique<Guest>(options);

@@ -34,6 +34,10 @@ class Dut {
 
   /// Connects the tester's end of a network, or disconnects it.
   [[nodiscard]] std::expected<void, std::string> set_link(Network network, bool plugged);
+  /// The name of the environment variable by which programs know `reset_pipe()`.
+  static constexpr const char* reset_variable = "RNIC_DUT_MONITOR";
+  /// The host is reset by `echo system_reset` into this FIFO, also when its kernel has panicked.
+  [[nodiscard]] std::string reset_pipe() const { return guest_->monitor(); }
   /// Stops the host as a power failure does.
   void power_off();
   [[nodiscard]] std::expected<void, std::string> power_on();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -65,7 +66,6 @@ std::vector<std::string> bare_machine(const std::string& accelerator) {
           "-no-user-config",
           "-display",
           "none",
-          "-no-reboot",
           "-machine",
           "pc",
           "-accel",
@@ -189,8 +189,8 @@ void Guest::prepare_as(const Guest& other) {
 
 std::string Guest::kernel_parameters() const {
   // On a busy host the kernel's test of the timer interrupt fails, and it panics.
-  std::string words =
-      "console=ttyS0 ignore_loglevel panic=-1 no_timer_check mitigations=off nokaslr";
+  std::string words = "console=ttyS0 ignore_loglevel no_timer_check mitigations=off nokaslr";
+  if (options_.ends_at_panic) words += " panic=-1";
   // After an oops, the behaviour of the kernel says nothing about siw.
   if (options_.ends_at_oops) words += " oops=panic";
   if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
@@ -203,6 +203,10 @@ std::string Guest::kernel_parameters() const {
 std::vector<std::string> Guest::command_line(
     int tap, int control, const std::vector<base::FileDescriptor>& channels) const {
   auto argv = bare_machine(accelerator_);
+  if (options_.ends_at_panic)
+    append(argv, {"-no-reboot"});
+  else
+    append(argv, {"-chardev", "pipe,id=monitor,path=" + monitor_pipe(), "-mon", "monitor"});
   append(argv,
          {"-m", std::to_string(options_.memory_mib), "-smp", std::to_string(options_.processors),
           "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
@@ -267,6 +271,11 @@ std::expected<std::vector<base::FileDescriptor>, std::string> Guest::open_channe
     auto listening = listen_at(agent_channel(n));
     if (!listening) return std::unexpected(listening.error());
     channels.push_back(std::move(*listening));
+  }
+  if (options_.ends_at_panic) return channels;
+  for (const char* direction : {".in", ".out"}) {
+    const std::string path = monitor_pipe() + direction;
+    if (::mkfifo(path.c_str(), 0600) != 0 && errno != EEXIST) return failed(path);
   }
   return channels;
 }
@@ -371,6 +380,10 @@ std::vector<std::string> Guest::agent_command(unsigned n,
   return command;
 }
 
+std::string Guest::monitor_pipe() const { return (sockets_ / "monitor").string(); }
+
+std::string Guest::monitor() const { return monitor_pipe() + ".in"; }
+
 std::uint64_t Guest::log_position() const { return console_.position(); }
 
 std::string Guest::log_since(std::uint64_t position) const {
@@ -399,7 +412,8 @@ void Guest::shutdown(std::chrono::milliseconds time_limit) {
 bool kvm_works(const std::filesystem::path& kernel, std::chrono::milliseconds time_limit) {
   auto argv = bare_machine("kvm");
   // A kernel alone finds no root file system and panics: it must get this far.
-  append(argv, {"-m", "256", "-kernel", kernel.string(), "-append", "console=ttyS0 panic=-1"});
+  append(argv, {"-no-reboot", "-m", "256", "-kernel", kernel.string(), "-append",
+                "console=ttyS0 panic=-1"});
   auto machine = QemuProcess::start(argv, {});
   if (!machine) return false;
   Console console{{}};

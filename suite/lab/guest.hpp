@@ -45,6 +45,7 @@ struct GuestOptions {
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
   bool kernel_agent = false;        ///< the module rnic_kagent is built and loaded
   bool ends_at_oops = true;         ///< else the kernel continues, as a server's does
+  bool ends_at_panic = true;        ///< else the machine stands still until monitor() resets it
   /// Red zones and poisoning of the kernel's kmalloc: finds memory errors
   bool slab_checks = true;
   /// The kernel log is appended here too, each line with the host's time
@@ -100,6 +101,9 @@ class Guest {
   [[nodiscard]] std::vector<std::string> agent_command(unsigned n,
                                                        const std::vector<std::string>& argv) const;
 
+  /// A FIFO for commands of QEMU's monitor, such as `system_reset`, if it does not end at a panic.
+  [[nodiscard]] std::string monitor() const;
+
   /// The number of lines of console output so far, over all boots.
   [[nodiscard]] std::uint64_t log_position() const;
   /// The console's lines from a position on, as far as they are still kept (the last 20 000).
@@ -118,6 +122,7 @@ class Guest {
  private:
   struct Running;  // QEMU and its control channel
   [[nodiscard]] std::expected<std::vector<base::FileDescriptor>, std::string> open_channels();
+  [[nodiscard]] std::string monitor_pipe() const;
   [[nodiscard]] std::expected<std::uint64_t, std::string> send_order(std::string_view order);
   [[nodiscard]] std::expected<std::string, std::string> answer_to(
       std::uint64_t number, std::string_view order, std::chrono::milliseconds time_limit);

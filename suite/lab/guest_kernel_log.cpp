@@ -11,10 +11,6 @@ namespace {
 
 constexpr auto dying_time = std::chrono::seconds(3);
 
-bool is_fatal(const KernelFault& fault) {
-  return fault.kind == KernelFaultKind::bug || fault.kind == KernelFaultKind::panic;
-}
-
 }  // namespace
 
 void GuestKernelLog::begin() {
@@ -32,8 +28,7 @@ GuestKernelLog::Look GuestKernelLog::look() {
   seen.answers = guest_.flush_log();
   read(seen.log);
   const auto faults = find_kernel_faults(seen.log);
-  const bool fatal = std::ranges::any_of(faults, is_fatal);
-  const bool dead = (fatal && guest_.dies_within(dying_time)) || !guest_.alive();
+  const bool dead = (tells_of_crash(seen.log) && guest_.dies_within(dying_time)) || !guest_.alive();
   if (dead) read(seen.log);
   if (!faults.empty())
     seen.complaint = kernel_log_excerpt(seen.log, faults.front().offset);

@@ -57,8 +57,10 @@ class HostKernelLog {
   [[nodiscard]] int descriptor() const { return output_.get(); }
   /// Takes what has come, without waiting: the report that the kernel wrote; empty: none.
   [[nodiscard]] std::string complaint();
-  /// Whether the log is followed.
-  [[nodiscard]] bool follows() const { return lines_.follows(); }
+  /// Whether something of the log has come.
+  [[nodiscard]] bool heard() const { return lines_.follows(); }
+  /// Whether the log is followed: a command that prints a log runs on while it has nothing to print.
+  [[nodiscard]] bool follows() const { return heard() || (reach_.prints_it && process_); }
   /// Why it is not, in one line, after the command has ended.
   [[nodiscard]] std::optional<std::string> failure() const { return failure_; }
 

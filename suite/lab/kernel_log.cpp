@@ -69,8 +69,23 @@ constexpr std::array patterns{
     Pattern{"INFO: possible recursive locking", Kind::lockdep},
 };
 
-/// "[   12.345678][  T17] message" -> "message"; a level mark "<4>" in front is removed, too.
+/// "2026-11-25T14:16:18.951Z message" -> "message".
+std::string_view without_time_of_day(std::string_view line) {
+  constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
+  const auto fits = [](char c, char wanted) {
+    return wanted == 'd' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : c == wanted;
+  };
+  const std::size_t end = line.find(' ');
+  if (end == line.npos || end < form.size() ||
+      !std::ranges::equal(line.substr(0, form.size()), form, fits))
+    return line;
+  return line.substr(end + 1);
+}
+
+/// "[   12.345678][  T17] message" -> "message"; a level mark "<4>" in front is removed, too, and
+/// the time of day that whoever writes a console to a file puts before each line.
 std::string_view message_of(std::string_view line) {
+  line = without_time_of_day(line);
   if (line.starts_with('<')) {
     const auto end = line.find('>');
     if (end != std::string_view::npos && end <= 4) line.remove_prefix(end + 1);
@@ -127,6 +142,12 @@ std::vector<KernelFault> find_kernel_faults(std::string_view log) {
     start = end + 1;
   }
   return found;
+}
+
+bool tells_of_crash(std::string_view log) {
+  return std::ranges::any_of(find_kernel_faults(log), [](const KernelFault& fault) {
+    return fault.kind == Kind::bug || fault.kind == Kind::panic;
+  });
 }
 
 std::string kernel_log_excerpt(std::string_view log, std::size_t offset, std::size_t lines) {

@@ -31,6 +31,10 @@ struct KernelFault {
 /// A last line without its end counts too.
 [[nodiscard]] std::vector<KernelFault> find_kernel_faults(std::string_view log);
 
+/// Whether it has a panic or an oops, after which what the kernel does says nothing about the
+/// implementation any more.
+[[nodiscard]] bool tells_of_crash(std::string_view log);
+
 /// The report that begins at `offset`, for people: that line and the next ones, at most `lines`.
 [[nodiscard]] std::string kernel_log_excerpt(std::string_view log, std::size_t offset,
                                              std::size_t lines = 40);

@@ -46,7 +46,8 @@ constexpr std::string_view help =
     "dut boots the same guest as a device under test on a host of its own: the data network is as\n"
     "above, the management network has the guest at 10.78.0.2, and `ssh root@dut` reaches it. It "
     "has\n"
-    "rnic-agent, and the device siw0.\n"
+    "rnic-agent, and the device siw0. After a panic its kernel stands still;\n"
+    "`echo system_reset >$RNIC_DUT_MONITOR` resets it.\n"
     "\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
     "  --series NUMBER  of Debian's kernels: 6.1 or 6.12\n"
@@ -201,6 +202,7 @@ int dut(const Arguments& arguments) {
   base::say(stderr, "dut: up; ssh root@dut, siw0 is at {} and {}\n", Dut::data_ipv4,
             Dut::data_ipv6);
   ::setenv("PATH", (*dut)->path_with_ssh().c_str(), 1);
+  ::setenv(Dut::reset_variable, (*dut)->reset_pipe().c_str(), 1);
   return run_beside((*dut)->tester(), arguments.command);
 }
 

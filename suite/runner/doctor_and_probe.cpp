@@ -49,7 +49,8 @@ doctor::Request request_for(const Options& options) {
 }
 
 // What no API reports: whether the IUT by itself starts connections as RFC 6581 says. A case whose
-// setup claims so finds out on the wire.
+// setup claims so finds out on the wire. Who does so supports an RTR indication as responder
+// (RFC 6581 9.2, MUST).
 void ask_wire(const SuiteParts& parts, cases::Environment& environment, iut::Pics& pics) {
   constexpr const char* asking =
       "mpa.enhanced_initiator.enhanced_request_has_its_revision_and_data";
@@ -59,7 +60,8 @@ void ask_wire(const SuiteParts& parts, cases::Environment& environment, iut::Pic
   environment.pics[startup] = true;
   const cases::CaseOutcome outcome = parts.execute(*parts.find(asking), environment);
   if (outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::fail) {
-    pics.capabilities[startup] = iut::Claim::supported;
+    pics.capabilities[startup] = pics.capabilities[iut::capability::peer_to_peer] =
+        iut::Claim::supported;
   } else if (outcome.verdict == cases::Verdict::not_applicable) {
     pics.capabilities[startup] = iut::Claim::unsupported;
   } else {

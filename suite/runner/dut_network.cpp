@@ -16,6 +16,7 @@ namespace suite::runner {
 namespace {
 
 constexpr std::chrono::seconds longest_start{15};  // of a connection to a host that is busy
+constexpr std::chrono::seconds first_words{3};     // of a command that may have nothing to print
 
 std::string time_of_day() {
   return base::time_text(std::chrono::system_clock::now()).substr(11, 8) + " UTC";
@@ -48,14 +49,15 @@ void DutNetwork::bring_up(base::EpollLoop& loop, BroughtUp done) {
   brought_up_ = std::move(done);
   kernel_log_.emplace(*access_.kernel_log, fmt::format("run {:08x}", random_number() >> 32),
                       access_.log_file);
-  patience_ = loop.schedule(loop.now() + longest_start, [this] { log_is_settled(); });
+  const auto patience = access_.kernel_log->prints_it ? first_words : longest_start;
+  patience_ = loop.schedule(loop.now() + patience, [this] { log_is_settled(); });
   loop.defer([this] { await_log(); });
 }
 
 void DutNetwork::await_log() {
   if (!patience_) return;
   static_cast<void>(kernel_log_->complaint());
-  if (kernel_log_->follows() || kernel_log_->failure()) return log_is_settled();
+  if (kernel_log_->heard() || kernel_log_->failure()) return log_is_settled();
   loop_->watch(kernel_log_->descriptor(), EPOLLIN, [this](std::uint32_t) {
     loop_->unwatch(kernel_log_->descriptor());
     await_log();
@@ -85,7 +87,8 @@ std::string DutNetwork::kernel_complaints() {
   if (!kernel_log_) return {};
   std::string complaint = kernel_log_->complaint();
   const auto failure = kernel_log_->failure();
-  const bool follows = kernel_log_->follows() && !failure;
+  // A command that is started again may fail again: it follows when something has come.
+  const bool follows = (follows_ ? kernel_log_->follows() : kernel_log_->heard()) && !failure;
   if (follows_ && failure) note(fmt::format("not from {} on: {}", time_of_day(), *failure));
   if (follows && !follows_) note(fmt::format("again from {} on", time_of_day()));
   follows_ = follows;
@@ -102,7 +105,7 @@ bool DutNetwork::reset(base::EpollLoop& loop) {
   auto started = base::Process::start(access_.reset_command, setup, error);
   if (!started) {
     tell_(fmt::format("the IUT's host cannot be reset: {}", error));
-    note(fmt::format("reset at {}: {}", time_of_day(), error));
+    note(fmt::format("reset of the IUT's host at {}: {}", time_of_day(), error));
     return false;
   }
   tell_(fmt::format("resetting the IUT's host: `{}`", command));
@@ -112,7 +115,7 @@ bool DutNetwork::reset(base::EpollLoop& loop) {
     loop_->unwatch(reset_->exited());
     const std::string how = text(reset_->wait());
     reset_.reset();
-    note(fmt::format("reset at {}: {}", begun, how));
+    note(fmt::format("reset of the IUT's host at {}: {}", begun, how));
     tell_(fmt::format("the reset of the IUT's host ended: {}", how));
   });
   return true;

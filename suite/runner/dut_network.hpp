@@ -33,6 +33,7 @@ class DutNetwork final : public TestNetwork {
   /// Waits until the kernel's log is followed, or cannot be.
   void bring_up(base::EpollLoop& loop, BroughtUp done) override;
   bool reset(base::EpollLoop& loop) override;
+  bool resetting() const override { return reset_.has_value(); }
 
  private:
   void await_log();

@@ -8,6 +8,7 @@
 
 #include "base/shipped_file.hpp"
 #include "base/time_text.hpp"
+#include "suite/lab/kernel_log.hpp"
 #include "suite/runner/case_messages.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/host_facts.hpp"
@@ -204,11 +205,11 @@ void IutInstance::worker_died(Attempt attempt, const jobs::WorkerDeath& death) {
 
 void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   if (attempt.job.probe) return sentinel_answered(attempt, outcome);
-  const bool may_be_lost =
-      network_->may_go_away() && outage_.state() != OutageDetector::State::unmet;
-  if (may_be_lost && outcome.silence) {
+  const bool was_met = outage_.state() != OutageDetector::State::unmet;
+  if (network_->may_go_away() && was_met && outcome.silence) {
     outage_.unanswered(outcome.reason);
-    if (attempt.job.once_lost) outage_.doubt();  // it ran alone: the sentinel decides
+    // Nothing else runs that could be answered: the sentinel decides before another case is lost.
+    if (attempt.job.alone) outage_.doubt();
     observer_.case_returned(describe(attempt).id);
     held_.push_back({std::move(attempt), std::move(outcome)});
     return pump();
@@ -277,11 +278,11 @@ bool IutInstance::start_failed(const std::string& why) {
 
 // Whether only the sentinel may start; this function starts it.
 bool IutInstance::asks_for_contact() {
-  const bool nothing_else = schedule_.done() && !held_.empty();
-  if (nothing_else) outage_.doubt();
+  if (schedule_.done() && !held_.empty()) outage_.doubt();  // no other case will tell
   if (!outage_.in_question()) return false;
   if (next_question_ || schedule_.running() > 0) return true;
-  ask_sentinel();
+  if (std::exchange(crashed_, false)) reset_host();
+  network_->resetting() ? wait_and_ask_again() : ask_sentinel();
   return true;
 }
 
@@ -306,6 +307,13 @@ void IutInstance::sentinel_answered(const Attempt& attempt, const cases::CaseOut
 }
 
 void IutInstance::contact_restored() {
+  // Of a report that has been judged, the rest may have come meanwhile.
+  const std::string rest = network_->kernel_complaints();
+  if (lab::tells_of_crash(rest) && !was_reset_) {
+    crashed_ = true;
+    return pump();
+  }
+  was_reset_ = false;
   const bool was_lost = outage_.state() == OutageDetector::State::lost;
   if (outage_timer_) around_.loop.cancel(*outage_timer_);
   outage_timer_.reset();
@@ -325,9 +333,14 @@ void IutInstance::contact_lost() {
       outage_timer_.reset();
       observer_.instance_lost(account_of_outage());
     });
-    if (network_->reset(around_.loop)) pool_.renew();
+    reset_host();
   }
   wait_and_ask_again();
+}
+
+// Once for each outage.
+void IutInstance::reset_host() {
+  if (!std::exchange(was_reset_, true) && network_->reset(around_.loop)) pool_.renew();
 }
 
 std::string IutInstance::account_of_outage() const {
@@ -414,12 +427,14 @@ std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
 KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
   using Kind = KernelEvidence::Kind;
   const std::size_t number = attempt.job.number;
-  const std::string excerpt = std::exchange(complaint_, {}) + network_->kernel_complaints();
-  // An oops may have taken down what the next cases need.
-  if (!excerpt.empty() && network_->may_go_away()) outage_.doubt();
-  std::erase_if(recent_, [this](const Recent& one) {
-    return around_.loop.now() - one.ended > std::chrono::milliseconds(500);
-  });
+  const std::string fresh = network_->kernel_complaints();
+  const std::string excerpt = std::exchange(complaint_, {}) + fresh;
+  // A crash may have taken down what the next cases need.
+  if (!fresh.empty() && network_->may_go_away()) outage_.doubt();
+  crashed_ = crashed_ || lab::tells_of_crash(fresh);
+  constexpr std::chrono::milliseconds delay{500};  // of the kernel's log
+  const auto now = around_.loop.now();
+  std::erase_if(recent_, [&](const Recent& one) { return now - one.ended > delay; });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);
     if (attempt.job.alone || others.empty()) return {.kind = Kind::alone, .excerpt = excerpt};

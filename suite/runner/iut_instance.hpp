@@ -113,6 +113,7 @@ class IutInstance final : jobs::WorkerPool::Client {
   void ask_sentinel();
   void sentinel_answered(const jobs::Attempt& attempt, const cases::CaseOutcome& outcome);
   void contact_lost();
+  void reset_host();
   void contact_restored();
   void wait_and_ask_again();
   void release_held();
@@ -165,6 +166,8 @@ class IutInstance final : jobs::WorkerPool::Client {
   std::string complaint_;
   std::set<std::size_t> accompanied_;  ///< the cases whose last attempt ran beside another one
   bool asking_ = false;                ///< the sentinel runs, or waits for a worker
+  bool crashed_ = false;               ///< the IUT's kernel, since the last reset
+  bool was_reset_ = false;             ///< the IUT's host, since its last answer
   std::optional<base::TimerId> next_question_, outage_timer_;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host

@@ -121,6 +121,12 @@ std::string unclaimed_text(const results::Document& document) {
       fmt::join(groups, ", "), base::typed_command());
 }
 
+// What was noted of the IUT's host: whether its kernel was watched, each reset of it.
+std::string note_text(const results::LabRecord& lab) {
+  if (lab.kind != results::LabKind::external || lab.note.empty()) return {};
+  return fmt::format("note: {}\n", whole_line(lab.note));
+}
+
 // The command that runs what is missing. If a session that added attempts was complete, that is the
 // run's own command.
 std::string completing_command(const results::RunRecord& run) {
@@ -174,7 +180,7 @@ std::string outcome_text(const results::Document& document, const std::string& f
   if (!text.empty()) text += "\n";
   if (const auto death = death_at_the_end(document)) text += *death + "\n";
   text += summary_text(document) + "\n" + failed_beside_others_text(document) +
-          unclaimed_text(document);
+          unclaimed_text(document) + note_text(document.run.lab);
   if (!document.run.complete && !document.run.command.empty())
     text += fmt::format("`{}` continues it\n", completing_command(document.run));
   return text;

@@ -208,7 +208,7 @@ Pics probe(const Hello& hello) {
     const bool said = std::ranges::find(hello.capabilities, item.name) != hello.capabilities.end();
     if (said)
       pics.capabilities.emplace(item.name, Claim::supported);
-    else if (!item.must)
+    else if (!item.must && !item.name.starts_with("configure."))
       pics.capabilities.emplace(item.name, Claim::unsupported);
   }
   for (const auto& [key, value] : hello.limits)

@@ -58,7 +58,7 @@ struct LimitItem {
     const std::filesystem::path& file);
 
 /// The PICS that follows from an implementation's hello. A MUST that the hello does not list is
-/// left out.
+/// left out, and so is what its agent cannot configure: a script may be added later.
 [[nodiscard]] Pics probe(const Hello& hello);
 
 /// Whether a hello may list this name.

@@ -99,6 +99,7 @@ BOOST_AUTO_TEST_CASE(a_hello_fills_a_pics) {
   BOOST_TEST(back->usable().at("ipv6"));
   BOOST_TEST(!back->usable().at("atomics"));
   BOOST_TEST(!back->capabilities.contains("remote_invalidate"));  // a MUST of which nothing is said
+  BOOST_TEST(!back->capabilities.contains("configure.crc"));      // a matter of the PIXIT
   BOOST_TEST(back->limits.size() == 1u);
   BOOST_TEST(back->limits.at("max_ird") == 128);
 }

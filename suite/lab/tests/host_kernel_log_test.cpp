@@ -89,6 +89,13 @@ BOOST_AUTO_TEST_CASE(a_complaint_comes_from_the_command_and_goes_to_the_file) {
   ::unlink(file.c_str());
 }
 
+BOOST_AUTO_TEST_CASE(a_console_may_have_nothing_to_print) {
+  HostKernelLog log({.words = {"cat"}, .prints_it = true}, "test", "");
+  BOOST_TEST(log.complaint() == "");
+  BOOST_TEST(!log.heard());
+  BOOST_TEST(log.follows());
+}
+
 BOOST_AUTO_TEST_CASE(a_log_that_must_not_be_read_says_why) {
   HostKernelLog log({.words = {"sh", "-c", "echo 'cannot open: Permission denied' >&2; exit 1"},
                      .prints_it = true},

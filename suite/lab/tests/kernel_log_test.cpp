@@ -60,7 +60,8 @@ BOOST_AUTO_TEST_CASE(each_kind_is_found) {
 BOOST_AUTO_TEST_CASE(time_stamps_callers_levels_and_line_ends_do_not_matter) {
   for (const char* line : {"BUG: x", "[    0.000000] BUG: x", "[12345.678901] BUG: x\r\n",
                            "[    1.000000][   T77] BUG: x\n", "[    1.000000][    C1] BUG: x",
-                           "<4>[    1.000000] BUG: x\n", "<4>BUG: x\n"})
+                           "<4>[    1.000000] BUG: x\n", "<4>BUG: x\n",
+                           "2026-11-25T14:16:18.951Z [  320.837007] BUG: x\n"})
     expect_one(line, Kind::bug, "BUG: x");
 }
 

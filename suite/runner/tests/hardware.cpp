@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/tests/hardware.hpp"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "suite/lab/namespaces.hpp"
+
+namespace suite::runner::tests::hardware {
+
+namespace {
+
+constexpr const char* kernel_log = "hardware_test.kernel.log";
+
+struct TestBed {
+  TestBed() {
+    dut = checked(lab::Dut::prepare(RNIC_AGENT, kernel_log));
+    checked(lab::enter_private_namespaces());
+    checked(dut->start());
+  }
+  std::unique_ptr<lab::Dut> dut;
+};
+
+// soft-iWARP's known issues, keyed to this device.
+std::string known_issues() {
+  std::string text = text_of(fs::path(RNIC_SOURCE) / "suite/expectations/siw-vm.yaml");
+  const std::string kind = "iut: siw-vm", device = "iut: \"siw0 *\"";
+  for (std::size_t at = 0; (at = text.find(kind, at)) != std::string::npos; at += device.size())
+    text.replace(at, kind.size(), device);
+  return text;
+}
+
+}  // namespace
+
+lab::Dut& dut() {
+  static const TestBed the_test_bed;
+  return *the_test_bed.dut;
+}
+
+std::unique_ptr<Program> start(const Words& words) {
+  const Program::Setting setting{.environment = {{"PATH", dut().path_with_ssh()},
+                                                 {lab::Dut::reset_variable, dut().reset_pipe()}}};
+  std::unique_ptr<Program> program;
+  checked(lab::in_network_namespace(dut().tester().network_namespace,
+                                    [&]() -> std::expected<void, std::string> {
+                                      program = std::make_unique<Program>(words, setting);
+                                      return {};
+                                    }));
+  return program;
+}
+
+Finished run_there(const Words& words) { return start(words)->finish(); }
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Words iut_words(const Words& addresses) {
+  Words words{"--iut", "verbs:siw0", "--host", "ssh:root@dut"};
+  for (const std::string& address : addresses) words = with(words, {"--address", address});
+  return words;
+}
+
+std::string resets_and_kernel_log() {
+  return fmt::format(
+      "outage_wait_ms: 120000\nkernel_log: [tail, -n, \"0\", -F, {}]\n"
+      "reset_command: [sh, -c, 'echo system_reset >\"${}\"']\n",
+      kernel_log, lab::Dut::reset_variable);
+}
+
+Run::Run(const std::string& pixit) : out(scratch / "out") {
+  write(scratch / "known.yaml", known_issues());
+  write(scratch / "pixit.yaml",
+        "pixit: 1\nconfigure_script: /bin/siw-configure\ntester_spare: 10.77.0.128/25\n" + pixit);
+}
+
+Words Run::words() const {
+  return with(
+      with(with({suite_program, "run"}, iut), select),
+      {"--pixit", scratch / "pixit.yaml", "--expectations", scratch / "known.yaml", "--out", out});
+}
+
+Json Run::results() const { return Json::parse(text_of(fs::path(out) / "results.json")); }
+
+void Run::check_verdicts() const {
+  for (const Json& one : results()["cases"])
+    BOOST_TEST((one["gate"]["result"] != "new_failure"), one["id"] << ": " << one["reason"]);
+}
+
+void Run::check_resumption() const {
+  const std::size_t before = judged();
+  const Finished finished = run_there(words());
+  BOOST_TEST(finished.status == 0, finished.err);
+  const Json all = results();
+  BOOST_TEST(all["run"]["complete"] == true);
+  BOOST_TEST(all["run"]["sessions"].size() == 2u);
+  BOOST_TEST(before > 0u);
+  BOOST_TEST_MESSAGE(fmt::format("{} of {} verdicts were kept", before, judged()));
+  check_verdicts();
+}
+
+Finished check_whole(Program& program, const Run& run) {
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == 0, finished.out << finished.err);
+  BOOST_TEST(run.results()["run"]["complete"] == true);
+  run.check_verdicts();
+  return finished;
+}
+
+void check_nobody_left() {
+  using namespace std::chrono_literals;
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (dut().run("pidof rnic-agent cat").has_value()) {
+    BOOST_REQUIRE_MESSAGE(std::chrono::steady_clock::now() < end,
+                          "a run has left processes on the DUT");
+  }
+}
+
+}  // namespace suite::runner::tests::hardware
