@@ -15,9 +15,10 @@ import sys
 import time
 
 import batch as batches
-from workshop import HUNG, Workshop
+from workshop import SUITE, Workshop
 
-TARGETS = ("rnic-suite", "rnic-agent", "rnic-dat-cases", "rnic_dat")
+TARGETS = ("rnic-suite", "cases_on_reference", "rnic-agent", "rnic-dat-cases", "rnic_dat")
+ONE_PROCESS = "suite/cases/cases_on_reference"
 CASES = ("--iut", "reference", "--link", "memory", "--no-capture", "--strict")
 DAT = ("--iut", "dat:reference", "--no-capture")
 NOT_PLAYED = {"played": False, "caught": False, "failed": [], "doubtful": [], "rules": {}}
@@ -46,6 +47,23 @@ def verdicts(code, document):
     return {"played": True, "exit": code, "caught": bool(failed), "failed": sorted(failed), "doubtful": sorted(doubtful), "rules": in_order(rules)}
 
 
+def printed_verdicts(code, printed):
+    """What all cases in one process show: a line for each case that does not pass, and an indented one for each expectation."""
+    failed, doubtful, rules = set(), set(), {}
+    for line in printed.splitlines():
+        words = line.split()
+        if line.startswith("  ") and words[0] in ("fail", "also_seen") and words[2] != ":":
+            rule = words[2].removesuffix(":")
+            rules.setdefault(rule, set()).add(words[1])
+            failed |= {f"finding:{rule}"} if words[0] == "also_seen" else set()
+        elif words and words[0] == "fail" and line[0] != " ":
+            failed.add(words[1])
+        elif words and words[0] in ("inconclusive", "error") and line[0] != " ":
+            doubtful.add(words[1])
+    return {"played": True, "exit": code, "caught": bool(failed), "failed": sorted(failed), "doubtful": sorted(doubtful),
+            "rules": in_order({rule: len(cases) for rule, cases in rules.items()})}
+
+
 def findings(code, printed):
     """What a soak shows."""
     rules, seeds = {}, []
@@ -70,6 +88,11 @@ class Judge:
         code, document = self.workshop.run(*words, timeout=self.arguments.timeout, environment=self.environment(number))
         return verdicts(code, document)
 
+    def cases(self, number):
+        """In one process; if the mutant ends or holds up that one, in the processes of a run."""
+        code, printed = self.workshop.program(ONE_PROCESS, "--strict", timeout=self.arguments.timeout, environment=self.environment(number))
+        return printed_verdicts(code, printed) if code in (0, 1) else self.run(number, *CASES)
+
     def dat(self, number):
         """In real time: what fails has to fail again, alone."""
         first = self.run(number, *DAT)
@@ -80,7 +103,7 @@ class Judge:
         return {**again, "doubtful": sorted({*first["doubtful"], *first["failed"], *again["doubtful"]} - set(again["failed"]))}
 
     def soak(self, number):
-        return findings(*self.workshop.program("soak", "--seed", str(self.arguments.seed), "--sessions", str(self.arguments.sessions),
+        return findings(*self.workshop.program(SUITE, "soak", "--seed", str(self.arguments.seed), "--sessions", str(self.arguments.sessions),
                                                timeout=self.arguments.timeout, environment=self.environment(number)))
 
     def mutant(self, entry):
@@ -88,7 +111,7 @@ class Judge:
         number, in_dat = entry["id"], PLACE_OF_DAT in entry["where"]
         record = {"id": number, "cases": NOT_PLAYED, "dat": NOT_PLAYED, "soak": NOT_PLAYED}
         if not in_dat:
-            record |= {"cases": self.run(number, *CASES), "soak": self.soak(number)}
+            record |= {"cases": self.cases(number), "soak": self.soak(number)}
         if entry["shows"] != "wire" or not batches.is_caught(record):
             record["dat"] = self.dat(number)
         rules = [rule for by in batches.FOUND_BY for rule in record[by]["rules"]]
@@ -100,7 +123,7 @@ class Judge:
 
     def unchanged(self):
         """Why the RNIC without a mutant does not pass; None if it does."""
-        for what, seen in (("cases", self.run(0, *CASES)), ("dat", self.run(0, *DAT)), ("soak", self.soak(0))):
+        for what, seen in (("cases", self.cases(0)), ("dat", self.run(0, *DAT)), ("soak", self.soak(0))):
             if seen["exit"] != 0:
                 return f"{what}: exit {seen['exit']}, {', '.join([*seen['failed'], *seen['doubtful'], *seen['rules']][:5])}"
         return None
@@ -115,7 +138,7 @@ def parse_arguments():
     parser.add_argument("--only", type=int, action="append", metavar="N", help="this mutant, even if it has a record; may be given more than once")
     parser.add_argument("--table", action="store_true", help="plays nothing: makes the table again, from the records and reading.yaml")
     parser.add_argument("--seed", type=int, default=1, help="of the first session (default 1)")
-    parser.add_argument("--sessions", type=int, default=5000, help="for each mutant (default 5000)")
+    parser.add_argument("--sessions", type=int, default=2000, help="for each mutant (default 2000)")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run of cases or sessions (default 300)")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/mutants/batch"), help="where it is built (default build/mutants/batch)")

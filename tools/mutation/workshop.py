@@ -10,6 +10,7 @@ import threading
 
 BUILDS = threading.Lock()  # a build uses all cores by itself
 HUNG = "hung"
+SUITE = "suite/runner/rnic-suite"
 
 
 class Workshop:
@@ -43,10 +44,9 @@ class Workshop:
         with BUILDS:
             return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True)
 
-    def program(self, *words, timeout, environment=None):
-        """The exit code of rnic-suite, or HUNG, and its standard output."""
-        command = [self.build / "suite/runner/rnic-suite", *words]
-        started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
+    def program(self, name, *words, timeout, environment=None):
+        """The exit code of a program of the build, or HUNG, and its standard output."""
+        started = subprocess.Popen([self.build / name, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace",
                                    env={**os.environ, **(environment or {})}, start_new_session=True)
         try:
             printed, _ = started.communicate(timeout=timeout)
@@ -62,6 +62,6 @@ class Workshop:
         """The exit code of a run of cases, or HUNG, and its results; None if it leaves none."""
         out = self.build / "mutant-run"
         shutil.rmtree(out, ignore_errors=True)
-        code, _ = self.program("run", *words, "--out", out, timeout=timeout, environment=environment)
+        code, _ = self.program(SUITE, "run", *words, "--out", out, timeout=timeout, environment=environment)
         results = out / "results.json"
         return code, json.loads(results.read_text()) if results.exists() else None

@@ -90,6 +90,13 @@ class Batches(unittest.TestCase):
         self.assertEqual((counts["break a rule"], counts["blamed on the right rule"], counts["shown without a failure"]), (2, 1, 1))
         self.assertIn("none; not a pass: some.case", batches.table(batches.load(self.folder), records))
 
+    def test_verdicts_of_one_process(self):
+        printed = ("not_applicable a.b the link has none\nfail c.d no Terminate: silence\n  fail c.d mpa.x: silence\n  fail c.d mpa.y: silence\n"
+                   "  also_seen e.f ddp.z: MSN 2\ninconclusive g.h no connection\n  advisory i.j mpa.s: late\n5 cases, 2 did not pass\n")
+        seen = judge_batch.printed_verdicts(1, printed)
+        self.assertEqual((seen["failed"], seen["doubtful"], seen["rules"]), (["c.d", "finding:ddp.z"], ["g.h"], {"ddp.z": 1, "mpa.x": 1, "mpa.y": 1}))
+        self.assertFalse(judge_batch.printed_verdicts(0, "advisory a.b\n  advisory a.b c.d: x\n0 cases\n")["caught"])
+
     def test_findings_of_a_soak(self):
         printed = "seed 1\nfinding, 3 times, first by seed 4:\n  a.b (RFC 5040, 5.2)\n  c.d (RFC 5041, 1)\n  admissible: x\n  came: y\n"
         seen = judge_batch.findings(1, printed + printed.replace("seed 4", "seed 9"))
