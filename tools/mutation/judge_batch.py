@@ -94,13 +94,16 @@ class Judge:
         return printed_verdicts(code, printed) if code in (0, 1) else self.run(number, *CASES)
 
     def dat(self, number):
-        """In real time: what fails has to fail again, alone."""
+        """In real time: what fails has to fail again by itself, and to pass without the mutant."""
         first = self.run(number, *DAT)
         cases = [one for one in first["failed"] if not one.startswith("finding:")]
         if not cases:
             return first
-        again = self.run(number, *DAT, *(word for case in cases[:40] for word in ("--select", case)))
-        return {**again, "doubtful": sorted({*first["doubtful"], *first["failed"], *again["doubtful"]} - set(again["failed"]))}
+        chosen = [word for case in cases[:40] for word in ("--select", case)]
+        again, without = self.run(number, *DAT, *chosen), self.run(0, *DAT, *chosen)
+        failed = [one for one in again["failed"] if one not in without["failed"]]
+        return {**again, "caught": bool(failed), "failed": failed, "rules": again["rules"] if failed else {},
+                "doubtful": sorted({*first["doubtful"], *first["failed"], *again["doubtful"]} - set(failed))}
 
     def soak(self, number):
         return findings(*self.workshop.program(SUITE, "soak", "--seed", str(self.arguments.seed), "--sessions", str(self.arguments.sessions),
