@@ -13,15 +13,15 @@ import json
 import pathlib
 import random
 import re
-import shutil
 import subprocess
 import sys
-import threading
+
+from workshop import Workshop
 
 UNIT_TESTS = ("reference_rnic/stream/tests/stream_test", "reference_rnic/verbs/tests/verbs_test", "reference_rnic/access/tests/access_test")
 # A few cases of each kind, run before all of them: most mutants fail here already, and that saves the rest of the run.
 FIRST = ("rdmap.transfer_integrity.*", "rdmap.read.*", "rdmap.close.*", "rdmap.completions.*", "mpa.framing.*", "mpa.enhanced_*")
-BUILDS = threading.Lock()  # a build uses all cores by itself
+JUDGE = ("--iut", "reference", "--link", "memory", "--no-capture", "--strict")
 ROOMS = ("reference_rnic/stream", "reference_rnic/verbs")
 # (name, pattern, replacement): applied at one match in one line.
 OPERATORS = [
@@ -62,34 +62,8 @@ def candidates(root):
                         yield path.relative_to(root).as_posix(), number, name, match.start(), mutated
 
 
-class Workshop:
-    """One private copy of the tree with its own build folder."""
-
-    def __init__(self, root, folder, preset, judge):
-        # The preset's own folder for it, so that a compiler cache recognises the files of other trees.
-        self.tree, self.build, self.judge = folder / "tree", folder / "tree/build" / preset, judge
-        self.tree.mkdir(parents=True, exist_ok=True)
-        self.bring_up_to_date(root)
-        subprocess.run(["cmake", "-S", self.tree, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
-
-    def bring_up_to_date(self, root):
-        """Reuses what an earlier draw has left here: only files that differ are written, so that little is rebuilt."""
-        listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True, text=True).stdout
-        names = {name for name in listed.split("\0") if name and (root / name).is_file()}
-        here = [path for path in self.tree.rglob("*") if path.is_file() and path.relative_to(self.tree).parts[0] != "build"]
-        for path in here:
-            if path.relative_to(self.tree).as_posix() not in names:
-                path.unlink()
-        for name in names:
-            source, copy = root / name, self.tree / name
-            if not copy.exists() or copy.read_bytes() != source.read_bytes():
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(source, copy)
-        (self.tree / "reports/render.py").write_text("")  # the report of a mutant is not needed
-
-    def compile(self, *targets):
-        with BUILDS:
-            return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True)
+class Judge(Workshop):
+    """A workshop in which one line at a time is changed, built and judged."""
 
     def failing_unit_test(self, timeout):
         """The first unit test of the RNIC that fails; None if all pass."""
@@ -102,20 +76,10 @@ class Workshop:
                 return test.rpartition("/")[2]
         return None
 
-    def run(self, timeout, *select):
-        out = self.build / "mutant-run"
-        shutil.rmtree(out, ignore_errors=True)
-        command = [self.build / "suite/runner/rnic-suite", "run", *self.judge, "--out", out, *(word for one in select for word in ("--select", one))]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            return "hung", []
-        failed = []
-        results = out / "results.json"
-        if results.exists():
-            document = json.loads(results.read_text())
-            failed = sorted({case["id"] for case in document["cases"] if case["verdict"] in ("fail", "error", "inconclusive")})
-        return done.returncode, failed
+    def cases(self, timeout, *select):
+        """The exit code of a run of these cases, or of all, and the cases that it does not pass."""
+        code, document = self.run(*JUDGE, *(word for one in select for word in ("--select", one)), timeout=timeout)
+        return code, sorted({case["id"] for case in document["cases"] if case["verdict"] in ("fail", "error", "inconclusive")}) if document else []
 
     def judge_mutant(self, mutant, timeout):
         file, number, operator, _, mutated = mutant
@@ -129,9 +93,9 @@ class Workshop:
             built = self.compile("rnic-suite")
             if built.returncode:
                 return {**record, "outcome": "does not compile"}
-            code, failed = self.run(timeout, *FIRST)
+            code, failed = self.cases(timeout, *FIRST)
             if code in (0, 4):
-                code, failed = self.run(timeout)
+                code, failed = self.cases(timeout)
             if code not in (0, 4):
                 return {**record, "outcome": "caught", "by": "cases", "exit": code, "failed": failed[:8], "failures": len(failed)}
             unit = "the compiler" if self.compile(*UNIT_TESTS).returncode else self.failing_unit_test(timeout)
@@ -205,7 +169,6 @@ def write(results, arguments):
 def main():
     arguments = parse_arguments()
     root = pathlib.Path(__file__).resolve().parents[2]
-    judge = ["--iut", "reference", "--link", "memory", "--no-capture", "--strict"]
     queue = list(candidates(root))
     random.Random(arguments.seed).shuffle(queue)
     queue.reverse()
@@ -219,10 +182,10 @@ def main():
         arguments.count -= sum(1 for one in results if one["outcome"] != "does not compile")
         print(f"{len(results)} of them are judged already")
     work = arguments.work.resolve()
-    workshops = [Workshop(root, work / str(index), arguments.preset, judge) for index in range(arguments.jobs)]
+    workshops = [Judge(root, work / str(index), arguments.preset) for index in range(arguments.jobs)]
     for workshop in workshops:
         built = workshop.compile("rnic-suite", *UNIT_TESTS)
-        code, failed = (None, []) if built.returncode else workshop.run(arguments.timeout)
+        code, failed = (None, []) if built.returncode else workshop.cases(arguments.timeout)
         if built.returncode or code != 0:
             print(f"mutate.py: the unchanged tree must build and pass first (exit {code}, failing: {failed[:5]})\n{built.stdout[-2000:]}", file=sys.stderr)
             return 3

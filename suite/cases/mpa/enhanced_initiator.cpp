@@ -145,6 +145,27 @@ CONFORMANCE_CASE(initiator_serves_as_many_reads_as_the_responder_may_send,
       expect_reads_served(*this, ord);
     });
   }
+  // More than the Request stated: the IUT raises its IRD, or says that it cannot.
+  row("ORD 5, one more than its IRD", [&] {
+    const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+    peer.raw().send(accepting_with_depths(*this, request, 4, 5));
+    const iut::Event told = expect(iut, established() | connect_failed() | disconnected());
+    if (!std::holds_alternative<iut::EstablishedEvent>(told)) return;
+    expect_to_speak(*this);
+    // While the first Response cannot be sent, none of the Requests is done.
+    const Region much = iut.register_memory(much_data().size(), access::remote_read);
+    const auto read = [&](std::size_t length) {
+      return read_request({.sink_stag = 0x1234,
+                           .length = static_cast<std::uint32_t>(length),
+                           .source_stag = much.stag,
+                           .source_offset = much.base});
+    };
+    peer.stall();
+    peer.send_together({read(much.length), read(1), read(1), read(1), read(1)});
+    watch();
+    peer.resume();
+    for (int i = 0; i < 5; ++i) expect(peer, message(Opcode::read_response));
+  });
 }
 
 CONFORMANCE_CASE(reply_ird_of_all_ones_leaves_the_initiators_ord,

@@ -103,6 +103,27 @@ CONFORMANCE_CASE(markers_are_sent_to_a_peer_that_asks,
     expect_send_of(*this, size, "mpa.markers.added-when-peer-m-one");
 }
 
+CONFORMANCE_CASE(markers_of_a_terminate_follow_those_of_what_was_sent_before,
+                 rules("mpa.markers.every-512-octets")) {
+  ask_for_markers(*this);
+  peer.stall();
+  // As many as an LLP with a small buffer does not take, so that some are framed and wait for it.
+  for (int i = 0; i < 60; ++i) static_cast<void>(iut.post_send(payload(4000)));
+  peer.send(send_message(payload(1)).with_queue(7));
+  watch();
+  peer.resume();
+  // Messages that are dropped before the Terminate have no place on the wire.
+  const Expected told = any_terminate() | advisory(torn_down());
+  const Expected send("a Send or its beginning", [](const Arrival& arrival) {
+    const auto* message = arrival.as<Message>();
+    return message != nullptr && message->opcode() == Opcode::send;
+  });
+  for (bool goes_on = true; goes_on;) {
+    const Arrival arrival = expect(peer, send | told);
+    goes_on = arrival.message(Opcode::send) != nullptr;
+  }
+}
+
 CONFORMANCE_CASE(no_markers_are_sent_to_a_peer_that_does_not_ask,
                  rules("mpa.markers.none-when-peer-m-zero")) {
   establish({.request = mpa_request().with_markers(false)});

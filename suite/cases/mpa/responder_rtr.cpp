@@ -179,11 +179,11 @@ CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
                        "rdmap.read.zero-length-answered"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const RtrKind& kind = rtr_kinds()[2];
-  const auto indicate = [&](std::uint16_t ord, RuleRef rule) {
-    const auto words =
-        words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, ord))));
+  const auto indicate = [&](std::uint16_t ord, RuleRef rule, int ird = 4) {
+    const auto words = words_of(reply_to(
+        *this, enhanced_request(with_depths_of(offering(kind), 4, ord)), with_depths(ird, 4)));
     need_kind(*this, kind, words);
-    if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
+    // A Reply that states Read as its only RTR kind promises to take one, whatever its IRD.
     peer.send(kind.indication);
     expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}), rule);
     expect(iut, established(), "mpa.enhanced.responder-ird-may-grow-for-rtr");
@@ -192,6 +192,9 @@ CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
   close_connections();
   iut.reset();
   indicate(0, "mpa.enhanced.responder-ird-may-grow-for-rtr");
+  close_connections();
+  iut.reset();
+  indicate(4, "mpa.enhanced.responder-ird-may-grow-for-rtr", 0);
 }
 
 CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,

@@ -60,14 +60,21 @@ CONFORMANCE_CASE(reserved_flags_of_the_reply_are_zero,
 
 CONFORMANCE_CASE(reply_to_revision_one_states_revision_one,
                  rules("mpa.startup.revision-one-sent")) {
-  ask(*this, mpa_request());
   // RFC 6581 section 6 allows a higher revision in frames without its features.
   const auto of_rev = [](std::uint8_t least, std::uint8_t most) {
     return mpa_frame(fmt::format("Rev {} to {}", least, most), [=](const wire::MpaFrame& frame) {
       return frame.revision >= least && frame.revision <= most;
     });
   };
-  expect(peer.raw(), of_rev(1, 1) | advisory(of_rev(2, 255)));
+  row("accepting", [&] {
+    ask(*this, mpa_request());
+    expect(peer.raw(), of_rev(1, 1) | advisory(of_rev(2, 255)));
+  });
+  row("rejecting", [&] {
+    send_request(*this, mpa_request());
+    iut.reject(asked(*this).request);
+    expect(peer.raw(), of_rev(1, 1) | advisory(of_rev(2, 255)));
+  });
 }
 
 CONFORMANCE_CASE(accepting_reply_has_r_clear, rules("mpa.startup.acceptable-request-accepted",

@@ -19,6 +19,28 @@ Outgoing read_all_of(const Region& source) {
                        .source_offset = source.base});
 }
 
+/// A FIN behind a part of an FPDU is never an orderly close, even if the whole ULPDU has come.
+void end_within_an_fpdu(Body& test, const Establish& options = {}) {
+  const auto lacks = [&](const char* name, std::size_t missing) {
+    test.row(name, [&] {
+      test.establish(options);
+      const Work receive = test.iut.post_receive(64);
+      // Its pad is three octets long.
+      const Octets fpdu =
+          encode(test.peer.prepare(send_message(payload(17))).front(), test.peer.raw().sending());
+      test.peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() - missing));
+      test.peer.half_close();
+      test.expect(receive, flushed());
+      test.expect(test.iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+    });
+  };
+  lacks("the last octet of the CRC field", 1);
+  lacks("the CRC field", 4);
+  lacks("pad and CRC field", 7);
+  lacks("the last octet of the payload", 8);
+  lacks("half of the payload", 16);
+}
+
 }  // namespace
 
 CONFORMANCE_CASE(peer_close_is_reported_to_the_consumer,
@@ -74,28 +96,47 @@ CONFORMANCE_CASE(receives_left_at_a_close_are_flushed, rules("ddp.close.outstand
 }
 
 CONFORMANCE_CASE(sends_left_at_a_close_are_flushed, rules("ddp.close.outstanding-requests-fail")) {
-  let_iut_send();
-  const Work read = iut.post_read(8, 0x77, 0x1000);
-  expect(peer, message(Opcode::read_request));
-  peer.reset();
-  expect(read, completes_in_error());
+  const auto ends_by = [&](const char* name, bool consumer_closes_first, void (CasePeer::*end)()) {
+    row(name, [&] {
+      let_iut_send();
+      const Work read = iut.post_read(8, 0x77, 0x1000);
+      expect(peer, message(Opcode::read_request));
+      if (consumer_closes_first) iut.disconnect();
+      (peer.*end)();
+      expect(read, completes_in_error());
+    });
+  };
+  ends_by("RST", false, &CasePeer::reset);
+  ends_by("FIN", false, &CasePeer::half_close);
+  ends_by("RST after the consumer's close", true, &CasePeer::reset);
+  ends_by("FIN after the consumer's close", true, &CasePeer::half_close);
 }
 
 CONFORMANCE_CASE(lost_connection_is_reported_to_the_consumer,
                  rules("ddp.close.llp-lost-indicated")) {
-  static_cast<void>(peer.ready());
-  peer.reset();
-  expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+  row("open", [&] {
+    static_cast<void>(peer.ready());
+    peer.reset();
+    expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+  });
+  row("while the IUT closes", [&] {
+    see_iut_send();
+    iut.disconnect();
+    const Arrival end = expect(peer, fin() | advisory(connection_reset()));
+    if (end.as<lower_tester::Broken>() != nullptr) return;
+    peer.reset();
+    expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+  });
 }
 
 CONFORMANCE_CASE(fin_within_an_fpdu_is_a_lost_connection,
                  rules("mpa.terminate.tcp-loss-detected")) {
-  const Work receive = iut.post_receive(64);
-  const Octets fpdu = encode(peer.prepare(send_message(payload(16))).front(), peer.raw().sending());
-  peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() / 2));
-  peer.half_close();
-  expect(receive, flushed());
-  expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+  end_within_an_fpdu(*this);
+}
+
+CONFORMANCE_CASE(fin_within_an_fpdu_without_crcs_is_a_lost_connection,
+                 rules("mpa.terminate.tcp-loss-detected"), configured({.crc = false})) {
+  end_within_an_fpdu(*this, {.request = mpa_request().with_crc(false)});
 }
 
 CONFORMANCE_CASE(abortive_disconnect_ends_the_connection,

@@ -374,7 +374,8 @@ CONFORMANCE_CASE(response_that_answers_another_read_does_not_complete_it,
 CONFORMANCE_CASE(later_segment_of_a_response_to_another_place_is_detected,
                  rules("rdmap.read.response-validated-by-sink")) {
   using Change = std::function<void(wire::TaggedHeader&, const Region& other)>;
-  const auto answer_by = [&](const char* name, std::size_t octets, const Change& change) {
+  const auto answer_by = [&](const char* name, std::size_t octets, const Change& change,
+                             bool after_a_whole_one = false) {
     row(name, [&] {
       const Region other = iut.register_memory(64, access::remote_write);
       // The sink is the first half of its region.
@@ -384,6 +385,13 @@ CONFORMANCE_CASE(later_segment_of_a_response_to_another_place_is_detected,
       command.operation = operation::read;
       command.pieces = {{region.handle, 0, 64}};
       command.remote_stag = 0x01020304;
+      if (after_a_whole_one) {
+        const Work earlier = iut.post(command);
+        const auto request = expect_message(Opcode::read_request).read_request();
+        peer.send(read_response(request->sink_stag, request->sink_offset, payload(64))
+                      .with_segments_of(32));
+        expect(earlier, completes());
+      }
       const Work read = iut.post(command);
       const auto asked = expect_message(Opcode::read_request).read_request();
       peer.send(read_response(asked->sink_stag, asked->sink_offset, payload(octets))
@@ -402,7 +410,15 @@ CONFORMANCE_CASE(later_segment_of_a_response_to_another_place_is_detected,
   answer_by("beyond the sink", 64, [](wire::TaggedHeader& header, const Region&) {
     header.tagged_offset = header.tagged_offset.value() + 32;
   });
-  answer_by("one octet too few", 63, [](wire::TaggedHeader&, const Region&) {});
+  const Change none = [](wire::TaggedHeader&, const Region&) {};
+  answer_by("one octet too few", 63, none);
+  answer_by("one octet too few, after a whole Response", 63, none, true);
+  answer_by(
+      "the first segment again, after a whole Response", 64,
+      [](wire::TaggedHeader& header, const Region&) {
+        header.tagged_offset = header.tagged_offset.value() - 32;
+      },
+      true);
 }
 
 CONFORMANCE_CASE(terminated_read_completes_in_error,

@@ -25,11 +25,13 @@ using rnic::deviants::Deviation;
 using suite::upper_tester::reference::Behaviour;
 
 constexpr const char* usage =
-    "usage: cases_on_reference [--tcp] [--verbose] [--deviation NAME | --deviations] [--lawful "
+    "usage: cases_on_reference [--tcp] [--strict] [--verbose] [--deviation NAME | --deviations] "
+    "[--lawful "
     "NAME]... [GLOB]\n"
     "  runs the cases whose id matches GLOB (all by default) against the reference RNIC, over the "
     "in-memory link in\n"
     "  simulated time or, with --tcp, over kernel TCP on loopback\n"
+    "  --strict          a SHOULD that is not kept fails\n"
     "  --deviation NAME  with this deviation turned on in the reference RNIC\n"
     "  --deviations      each deviation in turn, on the cases that judge its rule: which are seen, "
     "and which are not\n"
@@ -39,7 +41,7 @@ constexpr const char* usage =
     "exit code: 0 all passed, 1 some did not, 2 wrong usage\n";
 
 struct Options {
-  bool tcp = false, verbose = false, all_deviations = false;
+  bool tcp = false, strict = false, verbose = false, all_deviations = false;
   Behaviour behaviour;
   std::string glob = "*";
 };
@@ -94,7 +96,7 @@ std::unique_ptr<Setting> make_setting(const Options& options, const Behaviour& b
     setting = std::make_unique<TcpSetting>(behaviour);
   else
     setting = std::make_unique<MemorySetting>(behaviour);
-  setting->environment->strict = !behaviour.deviations.empty();
+  setting->environment->strict = options.strict || !behaviour.deviations.empty();
   return setting;
 }
 
@@ -127,9 +129,9 @@ int run_all(const Options& options) {
     if (outcome.verdict != Verdict::pass || options.verbose)
       std::printf("%s %s %s\n", name(outcome.verdict), a_case.id.c_str(), outcome.reason.c_str());
     for (const ExpectationRecord& made : outcome.expectations)
-      if (made.judgement == Judgement::advisory)
-        std::printf("advisory %s %s: %s\n", a_case.id.c_str(), made.rule.c_str(),
-                    made.actual.c_str());
+      if (made.judgement != Judgement::pass)
+        std::printf("  %s %s %s: %s\n", suite::lower_tester::name(made.judgement),
+                    a_case.id.c_str(), made.rule.c_str(), made.actual.c_str());
     if (options.verbose) print_details(outcome);
   }
   std::printf("%d cases, %d did not pass\n", ran, wrong);
@@ -181,6 +183,8 @@ int main(int argc, char** argv) {
     }
     if (word == "--tcp") {
       options.tcp = true;
+    } else if (word == "--strict") {
+      options.strict = true;
     } else if (word == "--verbose") {
       options.verbose = true;
     } else if (word == "--deviations") {
