@@ -8,13 +8,24 @@ namespace suite::model {
 
 namespace {
 
+/// The fault, with the rules about what is wrong in this FPDU.
+Fault fault_of(const Fault& kind, const SentSegment& sent) {
+  Fault fault = kind;
+  fault.rules.insert(fault.rules.begin(), sent.concerned.begin(), sent.concerned.end());
+  return fault;
+}
+
 void take_segment(const Taking& taking, const SentSegment& sent) {
   const Stream& stream = taking.before.streams[taking.stream];
   // RFC 5044 section 7.1: with CRCs off the field has no meaning.
   if (sent.crc_wrong && stream.terms.crc)
-    return refuse(taking, taking.before, fault::bad_crc, sent);
+    return refuse(taking, taking.before, fault_of(fault::bad_crc, sent), sent);
+  if (sent.marker_wrong) refuse(taking, taking.before, fault_of(fault::bad_marker, sent), sent);
   State opened = taking.before;
-  opened.streams[taking.stream].may_send = true;
+  Stream& receiver = opened.streams[taking.stream];
+  receiver.may_send = true;
+  std::vector<RuleId>& rules = sent.marker_wrong ? receiver.passed_over : receiver.taken_by;
+  rules.insert(rules.end(), sent.concerned.begin(), sent.concerned.end());
   const Taking now{opened, taking.stream, taking.coverage, taking.after};
   const auto segment = wire::parse_segment(sent.ulpdu);
   if (!segment) return refuse(now, opened, fault::truncated, sent);

@@ -41,6 +41,7 @@ std::string text_of(const Fault& fault) {
 std::vector<const Fault*> all_faults() {
   using namespace fault;  // NOLINT(google-build-using-namespace): the list names all of them
   return {&bad_crc,
+          &bad_marker,
           &truncated,
           &tagged_version,
           &untagged_version,
@@ -91,6 +92,13 @@ const Fault bad_crc{
      "mpa.crc.recomputed-on-receive", "mpa.terminate.crc-error-code",
      "mpa.terminate.nothing-passed-after-error", "mpa.receive.fpdu-verified-before-ddp",
      "mpa.receive.start-by-chained-lengths-or-marker"},
+    true};
+
+// The same for a Marker (docs/disputes.md D8).
+const Fault bad_marker{
+    "a Marker that does not point to its FPDU",
+    {cause::mpa_marker},
+    {"mpa.terminate.marker-mismatch-code", "mpa.terminate.nothing-passed-after-error"},
     true};
 
 const Fault truncated{

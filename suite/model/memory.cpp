@@ -2,8 +2,15 @@
 #include "suite/model/memory.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace suite::model {
+
+bool Contents::operator==(const Contents& other) const {
+  if (octets_ == other.octets_) return true;
+  return octets_->size() == other.octets_->size() &&
+         std::memcmp(octets_->data(), other.octets_->data(), octets_->size()) == 0;
+}
 
 void Contents::write(std::uint64_t offset, base::Bytes octets) {
   if (octets.empty()) return;

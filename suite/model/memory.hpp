@@ -23,9 +23,7 @@ class Contents {
 
   [[nodiscard]] const Octets& octets() const { return *octets_; }
   void write(std::uint64_t offset, base::Bytes octets);
-  bool operator==(const Contents& other) const {
-    return octets_ == other.octets_ || *octets_ == *other.octets_;
-  }
+  bool operator==(const Contents& other) const;
 
  private:
   std::shared_ptr<Octets> octets_;

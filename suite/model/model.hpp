@@ -44,6 +44,7 @@ class Model {
     iut::Reply reply;
   };
   void take_inputs();
+  void advise_of_passed_over();
   template <typename Explain>
   std::optional<Finding> filter(const Explain& explain, const std::string& came);
 

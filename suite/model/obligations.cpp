@@ -80,9 +80,11 @@ Explained owes_no_end(const Stream& stream) {
                 "the end of the connection");
   if (stream.terminate_seen && !stream.peer_closed) return {};
   if (stream.phase == Phase::terminated && !ended)
-    return owed({"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
-                 "rdmap.terminate.teardown-at-once"},
-                "the end of the connection");
+    return owed(
+        with_oddities(stream,
+                      {"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
+                       "rdmap.terminate.teardown-at-once", "rdmap.terminate.placement-guaranteed"}),
+        "the end of the connection");
   if (stream.phase == Phase::broken && !ended)
     return owed({"rdmap.stream.connection-torn-down"}, "the end of the connection");
   if (stream.phase == Phase::running && stream.peer_closed && !ended)

@@ -84,7 +84,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
     if (stream.goes_on())
       return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream continues");
     watch.coverage.took(Transition::receive_flushed);
-    stream.receives.pop_front();
+    stream.receives.erase(stream.receives.begin());
     return {};
   }
   if (!success)
@@ -110,7 +110,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
     return contradiction({"ddp.delivery.rsvdulp-given", "rdmap.send.solicited-event"},
                          found->solicited ? "solicited" : "not solicited");
   watch.coverage.took(Transition::receive_completed);
-  stream.receives.pop_front();
+  stream.receives.erase(stream.receives.begin());
   return {};
 }
 
@@ -120,7 +120,7 @@ void pass_over_unsignaled(Stream& stream, iut::WorkId reported) {
     const Work& first = stream.work.front();
     if (first.command.signaled || first.command.work == reported || !may_be_done(stream, first))
       return;
-    stream.work.pop_front();
+    stream.work.erase(stream.work.begin());
   }
 }
 
@@ -169,7 +169,7 @@ Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, c
   } else {
     watch.coverage.took(Transition::work_failed);
   }
-  stream.work.pop_front();
+  stream.work.erase(stream.work.begin());
   return {};
 }
 

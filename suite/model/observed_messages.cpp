@@ -272,7 +272,7 @@ Explained explain_atomic_response(Stream& stream, const SeenMessage& seen, const
          "rdmap.atomic.cmpswap-masked-compare", "rdmap.atomic.cmpswap-mismatch-unchanged",
          "rdmap.atomic.cmpswap-match-swapped"},
         text_of(due));
-  stream.responses.pop_front();
+  stream.responses.erase(stream.responses.begin());
   watch.coverage.took(Transition::atomic_response_sent);
   return {};
 }
@@ -308,7 +308,7 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
     return contradiction({"rdmap.read.response-data-from-source", "rdmap.read.src-to-arbitrary"},
                          "the octets of the source");
   if (seen.cut_off) return {};
-  stream.responses.pop_front();
+  stream.responses.erase(stream.responses.begin());
   watch.coverage.took(Transition::response_sent);
   return {};
 }

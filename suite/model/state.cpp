@@ -47,7 +47,8 @@ bool Stream::operator==(const Stream& other) const {
                     stream.closing, stream.terminate_seen, stream.iut_closed, stream.iut_reset,
                     stream.disconnected, stream.error_reported);
   };
-  return all(*this) == all(other) && held.size() == other.held.size();
+  return all(*this) == all(other) && held.size() == other.held.size() &&
+         passed_over.empty() == other.passed_over.empty();
 }
 
 std::size_t Stream::open_like(const Work& one) const {

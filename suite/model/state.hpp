@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -127,6 +126,10 @@ enum class Phase : std::uint8_t {
 struct SentSegment {
   Octets ulpdu;
   bool crc_wrong = false;
+  /// A Marker of its FPDU does not point to the FPDU's beginning; the CRC covers it as it is.
+  bool marker_wrong = false;
+  /// Rules about what is odd or wrong in its FPDU.
+  std::vector<RuleId> concerned{};
 };
 struct SentFin {};
 struct SentReset {};
@@ -138,16 +141,17 @@ struct Stream {
   /// Refusing: the error that it has found.
   Fault fault;
   /// Holding: what has arrived and is not processed yet.
-  std::deque<Sent> held;
+  std::vector<Sent> held;
   /// It may send (RFC 5044 section 7.1.2).
   bool may_send = false;
 
   static constexpr std::size_t queues = 4;
   std::array<Incoming, queues> incoming;
   std::array<std::uint32_t, queues> next_msn{1, 1, 1, 1};
-  std::deque<Receive> receives;
-  std::deque<Work> work;
-  std::deque<Response> responses;
+  // Short lists, copied with the state more often than anything leaves them.
+  std::vector<Receive> receives;
+  std::vector<Work> work;
+  std::vector<Response> responses;
 
   /// The tester has closed its half; the IUT's consumer has asked to close.
   bool peer_closed = false, closing = false;
@@ -156,6 +160,8 @@ struct Stream {
   bool disconnected = false, error_reported = false;
   /// Rules by which the last input must be accepted.
   std::vector<RuleId> taken_by;
+  /// SHOULDs about the last input that this state takes the IUT not to follow.
+  std::vector<RuleId> passed_over;
 
   [[nodiscard]] bool is_over() const { return iut_reset || (iut_closed && peer_closed); }
   /// It continues: what is due must come.
@@ -181,7 +187,10 @@ struct State {
   /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).
   void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
-  bool operator==(const State&) const = default;
+  /// Memory comes last: most of what differs differs before.
+  bool operator==(const State& other) const {
+    return streams == other.streams && memory == other.memory;
+  }
 };
 using States = std::vector<State>;
 

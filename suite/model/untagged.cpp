@@ -210,6 +210,16 @@ void deliver_immediate(const Taking& taking, State state, const Untagged& fields
   taking.after.push_back(std::move(state));
 }
 
+/// RFC 5040 section 4.8: what a Terminate may look like.
+void note_terminate(Stream& stream, const Octets& octets) {
+  const auto terminate = wire::parse_terminate(octets);
+  if (!terminate) return stream.taken_by.push_back("rdmap.terminate.invalid-surfaced");
+  if (terminate->reserved != 0) stream.taken_by.push_back("rdmap.terminate.reserved-ignored");
+  if (terminate->cause.layer == wire::layer::rdmap &&
+      terminate->cause.type == wire::error_type::rdmap_local)
+    stream.taken_by.push_back("rdmap.terminate.local-catastrophic-any-code");
+}
+
 void deliver(const Taking& taking, State state, const Untagged& fields, const Incoming& message) {
   if (message.opcode == Opcode::atomic_request)
     return deliver_atomic_request(taking, state, message.octets);
@@ -221,6 +231,7 @@ void deliver(const Taking& taking, State state, const Untagged& fields, const In
     return deliver_read_request(taking, std::move(state), fields, message.octets);
   if (fields.queue == terminate_queue) {
     // Well made or not, it ends the stream (RFC 5040 sections 5.4 and 7).
+    note_terminate(state.streams[taking.stream], message.octets);
     state.streams[taking.stream].phase = Phase::terminated;
     doubt_unanswered_atomics(state, taking.stream);
     taking.coverage.took(Transition::terminate_came);

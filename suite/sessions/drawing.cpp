@@ -88,11 +88,18 @@ constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
                                                     {Action::abort, 1}}};
 
 // What can be odd or wrong in a message of each kind.
-constexpr std::array odd{
-    Wrong::ddp_reserved, Wrong::rdmap_reserved,   Wrong::rdmap_version_zero, Wrong::unused_stag,
-    Wrong::pad,          Wrong::request_reserved, Wrong::unused_operands};
-constexpr std::array wrong_anywhere{Wrong::ddp_version, Wrong::rdmap_version, Wrong::opcode,
-                                    Wrong::crc, Wrong::cut_short};
+constexpr std::array odd{Wrong::ddp_reserved,
+                         Wrong::rdmap_reserved,
+                         Wrong::rdmap_version_zero,
+                         Wrong::unused_stag,
+                         Wrong::pad,
+                         Wrong::request_reserved,
+                         Wrong::unused_operands,
+                         Wrong::marker_reserved,
+                         Wrong::marker_low_bits};
+constexpr std::array wrong_anywhere{Wrong::ddp_version,   Wrong::rdmap_version, Wrong::opcode,
+                                    Wrong::crc,           Wrong::cut_short,     Wrong::marker,
+                                    Wrong::marker_on_path};
 constexpr std::array wrong_untagged{Wrong::queue, Wrong::msn, Wrong::message_offset};
 constexpr std::array wrong_access{Wrong::stag,         Wrong::stag_key, Wrong::revoked_stag,
                                   Wrong::foreign_stag, Wrong::no_right, Wrong::before_start,
@@ -103,6 +110,7 @@ constexpr std::array wrong_atomic{Wrong::unaligned, Wrong::atomic_operation, Wro
 constexpr std::array wrong_immediate{Wrong::no_buffer, Wrong::wrong_length};
 constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::beyond_end,
                                   Wrong::unasked};
+constexpr std::array wrong_terminate{Wrong::request_reserved, Wrong::wrong_length, Wrong::msn};
 
 /// A fault that is specific to the kind of message.
 Wrong special(RandomChoices& random, Action action) {
@@ -121,6 +129,8 @@ Wrong special(RandomChoices& random, Action action) {
       return untagged ? random.of(wrong_untagged) : random.of(wrong_immediate);
     case Action::peer_answer:
       return random.of(wrong_answer);
+    case Action::peer_terminate:
+      return random.of(wrong_terminate);
     default:
       return random.of(wrong_untagged);
   }

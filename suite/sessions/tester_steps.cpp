@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "suite/lower_tester/content.hpp"
+#include "suite/sessions/fpdu_faults.hpp"
 #include "suite/sessions/play.hpp"
 
 namespace suite::sessions {
@@ -27,13 +28,8 @@ class TesterStep {
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
     if (play_.is_stopped()) return;
-    if (step_.wrong == Wrong::cut_short) cut_short(fpdus);
-    if (step_.wrong == Wrong::pad) fill_pad(fpdus.back());
-    const std::size_t damaged =
-        step_.wrong == Wrong::crc ? step_.value % fpdus.size() : fpdus.size();
-    if (damaged < fpdus.size()) damage(fpdus[damaged]);
-    for (std::size_t i = 0; i < fpdus.size(); ++i)
-      play_.model().sent(stream_, model::SentSegment{fpdus[i].ulpdu, i == damaged});
+    for (model::SentSegment& segment : disturb(fpdus, step_, line_.peer.sending()))
+      play_.model().sent(stream_, std::move(segment));
     line_.peer.send(fpdus, step_.cut == 0 || fpdus.front().ulpdu.size() > most_cut
                                ? lower_tester::Cut::whole()
                                : lower_tester::Cut::every(step_.cut));
@@ -73,8 +69,7 @@ class TesterStep {
       case Action::peer_immediate:
         return compose_immediate();
       case Action::peer_terminate:
-        return lower_tester::terminate_message(
-            {0, 2, static_cast<std::uint8_t>(5 + step_.value % 4)});
+        return compose_terminate();
       default:
         return std::nullopt;
     }
@@ -229,8 +224,32 @@ class TesterStep {
   }
 
   [[nodiscard]] Outgoing with_wrong_length(Outgoing message) const {
-    if (step_.wrong == Wrong::wrong_length)
-      message.payload.resize(step_.value % 3 == 0 ? 0 : message.payload.size() - step_.value % 3);
+    if (step_.wrong != Wrong::wrong_length) return message;
+    const std::size_t size = message.payload.size();
+    const std::size_t less = step_.value % 3 == 0 ? size : std::min(step_.value % 3, size);
+    message.payload.erase(message.payload.end() - static_cast<std::ptrdiff_t>(less),
+                          message.payload.end());
+    return message;
+  }
+
+  /// RFC 5040 section 4.8: of every layer, a local catastrophic error with any code.
+  [[nodiscard]] Outgoing compose_terminate() const {
+    namespace cause = rnic::wire::cause;
+    constexpr std::array causes{cause::rdmap_catastrophic_stream, cause::rdmap_invalid_version,
+                                cause::rdmap_base_or_bounds,      cause::rdmap_unexpected_opcode,
+                                cause::ddp_tagged_invalid_stag,   cause::ddp_untagged_no_buffer,
+                                cause::ddp_local_catastrophic,    cause::mpa_crc,
+                                cause::mpa_connection_lost};
+    const std::uint64_t value = step_.value >> 4;
+    rnic::wire::TerminateCause chosen = causes[value % causes.size()];
+    if (value % 4 == 0)
+      chosen = {.layer = 0, .type = 0, .code = static_cast<std::uint8_t>(value >> 2)};
+    Outgoing message = lower_tester::terminate_message(chosen);
+    constexpr std::size_t flags = offsetof(rnic::wire::TerminateControl, header_control);
+    if (step_.wrong == Wrong::request_reserved)  // the low bits of the octet with M, D and R
+      message.payload[flags] |= std::byte{0x1F} >> value % 5;
+    // It announces a header that is not there.
+    if (step_.wrong == Wrong::wrong_length) message.payload[flags] |= std::byte{0x40};
     return message;
   }
 
@@ -315,34 +334,6 @@ class TesterStep {
     const Region* region = pick([&](const Region& each) { return is_ours(each); });
     if (region == nullptr) return std::nullopt;
     return region->stag;
-  }
-
-  void cut_short(std::vector<Fpdu>& fpdus) const {
-    fpdus.resize(1);
-    fpdus.front().ulpdu.resize(
-        1 +
-        step_.value %
-            (rnic::wire::DdpControl{static_cast<std::uint8_t>(fpdus.front().ulpdu.front())}.tagged()
-                 ? rnic::wire::tagged_header_size - 1
-                 : rnic::wire::untagged_header_size - 1));
-  }
-
-  /// RFC 5044 section 4: only the CRC checks the contents of the pad.
-  static void fill_pad(Fpdu& fpdu) {
-    fpdu.pad = Octets((4 - (fpdu.ulpdu.size() + 2) % 4) % 4, std::byte{0xEE});
-  }
-
-  /// Noise on the path: a bit of the CRC field, or of what it covers.
-  void damage(Fpdu& fpdu) {
-    const bool anywhere = line_.peer.sending().crc && !line_.peer.sending().markers;
-    const std::uint64_t value = step_.value >> 5;
-    fpdu.change_after_crc = [value, anywhere](rnic::wire::MutableBytes octets) {
-      constexpr std::size_t length_field = 2, crc_field = 4;
-      const std::size_t covered =
-          anywhere && value % 2 == 0 ? octets.size() - length_field : crc_field;
-      const std::size_t at = octets.size() - 1 - (value >> 4) % covered;
-      octets[at] ^= std::byte{1} << ((value >> 1) % 8);
-    };
   }
 
   Play& play_;

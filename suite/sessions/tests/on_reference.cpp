@@ -47,7 +47,7 @@ bool run_lawful(const SoakPlan& plan, const std::string& only) {
     show(result.findings, "finding");
     good = good && result.failed == 0;
   };
-  if (only.empty()) run("reference", {});
+  if (only.empty() || only == "reference") run("reference", {});
   for (const auto& info : rnic::lawful::lawful_variants())
     if (only.empty() || only == info.name)
       run(info.name, {.deviations = {}, .lawful = {info.lawful}});
