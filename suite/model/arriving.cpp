@@ -53,6 +53,15 @@ void take_reset(const Taking& taking) {
 
 }  // namespace
 
+void note_use(const Taking& taking, State& state, const Grant& grant) {
+  grant.region->users |= 1U << taking.stream;
+  if (grant.window == nullptr) return;
+  taking.coverage.took(Transition::window_used);
+  std::vector<RuleId>& rules = state.streams[taking.stream].taken_by;
+  rules.insert(rules.end(), {"ddp.security.stream-association-supported",
+                             "ddp.security.stag-validity-mechanism"});
+}
+
 void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent) {
   Stream& stream = state.streams[taking.stream];
   stream.fault = fault;

@@ -28,7 +28,8 @@ void add_new(States& states, State state) {
 void take_held(const State& state, Coverage& coverage, States& after) {
   for (std::size_t i = 0; i < state.streams.size(); ++i) {
     const Stream& stream = state.streams[i];
-    if (stream.phase != Phase::holding || stream.held.empty() || stream.receives.empty()) continue;
+    if (stream.phase != Phase::holding || stream.held.empty() || !state.has_receive(stream))
+      continue;
     State resumed = state;
     resumed.streams[i].phase = Phase::running;
     const std::vector<Sent> held = std::exchange(resumed.streams[i].held, {});
@@ -54,6 +55,10 @@ Explained blame(const Stream& stream, Explained explained) {
 }
 
 }  // namespace
+
+void Model::windows_are_of_streams(bool yes) {
+  for (State& state : states_) state.memory.stream_windows = yes;
+}
 
 void Model::add_stream(const StreamTerms& terms) {
   for (State& state : states_) {
@@ -175,8 +180,12 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
     return Finding{{"mpa.startup.initiator-validates-reply"}, "one report of the connection", text};
   if (const auto* ended = std::get_if<iut::DisconnectedEvent>(&event))
     return about(ended->endpoint, *ended);
-  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
+  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event)) {
+    if (error->kind == "srq_limit")
+      return filter([](State& state, const Watch& watch) { return explain_low(state, watch); },
+                    text);
     return about(error->endpoint, *error);
+  }
   return std::nullopt;
 }
 
@@ -196,6 +205,18 @@ bool Model::owes_nothing(const std::vector<bool>& acknowledged) {
 
 /// No state is left in which the IUT followed these SHOULDs.
 void Model::advise_of_passed_over() {
+  const auto is_low = [](const State& state) {
+    return std::ranges::any_of(state.shared_queues, &SharedQueue::is_low);
+  };
+  if (std::ranges::all_of(states_, is_low)) {
+    // A limit is one means of several to find out (RFC 5042 section 6.4.3.1).
+    advisories_.push_back({{"sec.resources.shared-receive-overuse-detected"},
+                           "an event: fewer receives wait than the limit",
+                           "none",
+                           true});
+    for (State& state : states_)
+      for (SharedQueue& queue : state.shared_queues) queue.is_low = false;
+  }
   for (std::size_t i = 0; i < sent_.size(); ++i) {
     const auto passed = [i](const State& state) { return !state.streams[i].passed_over.empty(); };
     if (!std::ranges::all_of(states_, passed)) continue;

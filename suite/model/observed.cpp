@@ -163,6 +163,9 @@ Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, c
         found->command.operation);
   if (event.status == "success") {
     if (const auto explained = explain_success(stream, *found); !explained) return explained;
+    if (found->is(iut::operation::bind_window))
+      watch.coverage.took(found->length() > 0 ? Transition::window_bound
+                                              : Transition::window_unbound);
     watch.coverage.took(Transition::work_completed);
   } else if (stream.goes_on()) {
     return contradiction({"rdmap.order.completion-after-ddp"}, "success");
@@ -217,6 +220,16 @@ Explained explain(State& state, std::size_t index, const iut::AsynchronousEvent&
     return contradiction({"rdmap.error.local-ulp-informed"}, "no error: the stream continues");
   stream.error_reported = true;
   watch.coverage.took(Transition::fault_reported);
+  return {};
+}
+
+Explained explain_low(State& state, const Watch& watch) {
+  const auto low = std::ranges::find(state.shared_queues, true, &SharedQueue::is_low);
+  if (low == state.shared_queues.end())
+    return contradiction({"sec.resources.shared-receive-overuse-detected"},
+                         "no event: as many receives wait as the limit says");
+  low->is_low = false;
+  watch.coverage.took(Transition::limit_reported);
   return {};
 }
 

@@ -57,6 +57,12 @@ std::size_t Stream::open_like(const Work& one) const {
   }));
 }
 
+const SharedQueue* State::shared_of(const Stream& stream) const {
+  const auto found =
+      std::ranges::find(shared_queues, stream.terms.shared_queue, &SharedQueue::handle);
+  return found == shared_queues.end() ? nullptr : &*found;
+}
+
 void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets) {
   for (const iut::Piece& piece : pieces) {
     if (octets.empty()) return;

@@ -14,6 +14,8 @@ namespace suite::model {
 /// What startup has negotiated for a stream.
 struct StreamTerms {
   iut::Handle endpoint = 0, domain = 0;
+  /// Of its receives, if it shares them with other streams.
+  iut::Handle shared_queue = 0;
   Depths depths;
   /// The RTR indication of the peer, which has used an MSN and is not its consumer's business.
   std::optional<wire::Opcode> rtr{};
@@ -58,6 +60,8 @@ struct Work {
   std::uint64_t received = 0;
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
+  /// Of a bind, if the API chooses another key for it.
+  std::optional<std::uint32_t> new_stag{};
   /// Of an Atomic: the identifier in its Request.
   std::uint32_t request_id = 0;
 
@@ -71,7 +75,9 @@ struct Work {
   }
   /// It waits for a Response.
   [[nodiscard]] bool asks() const { return is_read() || is_atomic(); }
-  [[nodiscard]] bool is_local() const { return is(iut::operation::local_invalidate); }
+  [[nodiscard]] bool is_local() const {
+    return is(iut::operation::local_invalidate) || is(iut::operation::bind_window);
+  }
   [[nodiscard]] std::uint64_t length() const;
   bool operator==(const Work& other) const {
     return command.work == other.command.work && payload == other.payload &&
@@ -177,9 +183,29 @@ struct Stream {
   bool operator==(const Stream& other) const;
 };
 
+/// Receives for the messages of several streams (RFC 5042 section 6.4.3.1). A stream has those that its
+/// messages have taken.
+struct SharedQueue {
+  iut::Handle handle = 0;
+  std::vector<Receive> waiting;
+  /// An event is due once fewer wait; 0: none is.
+  std::uint32_t limit = 0;
+  bool is_low = false;
+  bool operator==(const SharedQueue&) const = default;
+};
+
 struct State {
   Memory memory;
   std::vector<Stream> streams;
+  std::vector<SharedQueue> shared_queues;
+
+  /// The queue that the stream shares, or nullptr.
+  [[nodiscard]] const SharedQueue* shared_of(const Stream& stream) const;
+  /// A receive is there for the stream's next message.
+  [[nodiscard]] bool has_receive(const Stream& stream) const {
+    const SharedQueue* shared = shared_of(stream);
+    return !stream.receives.empty() || (shared != nullptr && !shared->waiting.empty());
+  }
 
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
@@ -189,7 +215,8 @@ struct State {
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
   /// Memory comes last: most of what differs differs before.
   bool operator==(const State& other) const {
-    return streams == other.streams && memory == other.memory;
+    return streams == other.streams && shared_queues == other.shared_queues &&
+           memory == other.memory;
   }
 };
 using States = std::vector<State>;

@@ -132,22 +132,25 @@ void deliver_invalidation(const Taking& taking, State state, const Untagged& fie
     concern_kind(fields, faults);
     refuse(taking, state, faults.all(), SentSegment{});
   };
-  Region* region = state.memory.of_stag(stag);
-  if (region == nullptr) return fail(fault::nothing_to_invalidate);
-  if (region->domain != terms.domain) return fail(fault::foreign_invalidation);
-  const auto sharers = std::ranges::count_if(
-      state.streams, [&](const Stream& each) { return each.terms.domain == terms.domain; });
+  const auto grant = state.memory.of_stag(stag);
+  if (!grant) return fail(fault::nothing_to_invalidate);
+  if (grant->domain() != terms.domain || grant->stream().value_or(taking.stream) != taking.stream)
+    return fail(fault::foreign_invalidation);
+  const auto sharers =
+      grant->stream() ? 1 : std::ranges::count_if(state.streams, [&](const Stream& each) {
+        return each.terms.domain == terms.domain;
+      });
   std::size_t users = 0;
   for (std::size_t i = 0; i < state.streams.size(); ++i)
-    if ((region->users >> i & 1U) != 0 && state.streams[i].goes_on()) ++users;
-  const bool is_shared = users > 1;
+    if ((grant->region->users >> i & 1U) != 0 && state.streams[i].goes_on()) ++users;
+  const bool is_shared = sharers > 1 && users > 1;
   if (!is_shared) {
     State gone = state;
-    gone.memory.of_stag(stag)->valid = false;
+    gone.memory.revoke(stag);
     taking.coverage.took(Transition::send_invalidated);
     fill_receive(gone, taking, fields, stag);
   }
-  const iut::Access& access = region->access;
+  const iut::Access& access = grant->access();
   if (!access.remote_read && !access.remote_write && !access.remote_atomic)
     fail(fault::rightless_invalidation);
   if (sharers < 2) return;
@@ -182,8 +185,9 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
       concern_kind(fields, faults);
       return refuse(taking, std::move(state), faults.all(), SentSegment{});
     }
-    Region& source = *state.memory.of_stag(stag);
-    source.users |= 1U << taking.stream;
+    const Grant grant = *state.memory.of_stag(stag);
+    note_use(taking, state, grant);
+    Region& source = *grant.region;
     response.indeterminate = source.indeterminate;
     const auto from =
         source.contents.octets().begin() + static_cast<std::ptrdiff_t>(offset - source.base);
@@ -275,10 +279,7 @@ void leave_open(State& state, std::size_t stream, const Untagged& fields) {
     if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
 }
 
-}  // namespace
-
-void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
-  const Untagged fields = fields_of(segment);
+void process(const Taking& taking, const wire::Segment& segment, const Untagged& fields) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];
   note_oddities(stream, segment, fields);
@@ -297,6 +298,60 @@ void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
   Octets ulpdu(segment.header().begin(), segment.header().end());
   ulpdu.insert(ulpdu.end(), fields.payload.begin(), fields.payload.end());
   refuse(taking, std::move(state), faults.all(), SentSegment{std::move(ulpdu)});
+}
+
+/// The states in which the stream's next message has a receive of the shared queue. Which of those that
+/// wait is the IUT's choice.
+States with_shared_receive(const State& before, std::size_t stream) {
+  const SharedQueue& queue = *before.shared_of(before.streams[stream]);
+  const auto number = static_cast<std::size_t>(&queue - before.shared_queues.data());
+  States states;
+  for (std::size_t i = 0; i < queue.waiting.size(); ++i) {
+    State state = before;
+    SharedQueue& left = state.shared_queues[number];
+    state.streams[stream].receives.push_back(left.waiting[i]);
+    left.waiting.erase(left.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    if (left.waiting.size() < left.limit) {
+      left.limit = 0;
+      left.is_low = true;
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+/// A segment that is refused may, or may not, have taken a receive.
+void process_with_shared(const Taking& taking, const wire::Segment& segment,
+                         const Untagged& fields) {
+  States after;
+  bool is_refused = false;
+  taking.coverage.took(Transition::shared_receive_taken);
+  for (const State& each : with_shared_receive(taking.before, taking.stream))
+    process({each, taking.stream, taking.coverage, after}, segment, fields);
+  for (State& each : after) {
+    const Stream& stream = each.streams[taking.stream];
+    if (stream.phase == Phase::refusing && !is_refused) {
+      State untaken = each;
+      untaken.shared_queues = taking.before.shared_queues;
+      untaken.streams[taking.stream].receives = taking.before.streams[taking.stream].receives;
+      taking.after.push_back(std::move(untaken));
+      is_refused = true;
+    }
+    taking.after.push_back(std::move(each));
+  }
+}
+
+}  // namespace
+
+void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
+  const Untagged fields = fields_of(segment);
+  const Stream& stream = taking.before.streams[taking.stream];
+  const SharedQueue* shared = taking.before.shared_of(stream);
+  const bool takes =
+      fields.queue == send_queue && std::ranges::all_of(stream.receives, &Receive::filled);
+  if (takes && shared != nullptr && !shared->waiting.empty())
+    return process_with_shared(taking, segment, fields);
+  process(taking, segment, fields);
 }
 
 }  // namespace suite::model

@@ -64,7 +64,7 @@ std::uint64_t region_length(RandomChoices& random) {
   return random.of(lengths);
 }
 
-constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
+constexpr std::array<Weighted<Action>, 25> actions{{{Action::peer_send, 18},
                                                     {Action::peer_write, 12},
                                                     {Action::peer_read, 12},
                                                     {Action::peer_answer, 12},
@@ -84,6 +84,9 @@ constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
                                                     {Action::atomic, 5},
                                                     {Action::immediate, 4},
                                                     {Action::invalidate, 3},
+                                                    {Action::bind_window, 3},
+                                                    {Action::unbind_window, 1},
+                                                    {Action::arm_limit, 1},
                                                     {Action::disconnect, 1},
                                                     {Action::abort, 1}}};
 
@@ -208,6 +211,7 @@ StreamSetup draw_stream(RandomChoices& random) {
   stream.early = random.one_in(3);
   stream.emss = random.of(emss);
   stream.own_domain = random.one_in(3);
+  stream.shared_receives = random.one_in(4);
   stream.private_data = random.of(private_data);
   constexpr auto faults = static_cast<std::uint64_t>(StartupFault::no_rtr_stated) + 1;
   if (random.one_in(2)) stream.fault = static_cast<StartupFault>(random.below(faults));
@@ -223,7 +227,7 @@ void draw_beginning(RandomChoices& random, Session& session) {
       step.action = Action::register_region;
       step.length = region_length(random);
       step.stream = i;
-      step.value |= 15;  // every right
+      step.value |= 31;  // every right
       session.steps.push_back(step);
     }
     // One with fewer rights, or taken away again.
@@ -231,7 +235,7 @@ void draw_beginning(RandomChoices& random, Session& session) {
     other.action = Action::register_region;
     other.length = region_length(random);
     other.stream = i;
-    other.value = (other.value & ~std::uint64_t{15}) | random.below(16);
+    other.value = (other.value & ~std::uint64_t{31}) | random.below(32);
     session.steps.push_back(other);
     if (random.one_in(2)) {
       Step gone = draw_step(random);
@@ -244,6 +248,12 @@ void draw_beginning(RandomChoices& random, Session& session) {
     receive.action = Action::receive;
     receive.stream = i;
     session.steps.push_back(receive);
+    if (random.one_in(3)) {
+      Step window = draw_step(random);
+      window.action = Action::bind_window;
+      window.stream = i;
+      session.steps.push_back(window);
+    }
     if (random.one_in(4)) continue;
     Step first = draw_step(random);
     first.action = Action::peer_write;

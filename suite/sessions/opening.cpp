@@ -23,7 +23,7 @@ bool Opening::come_up() {
   play_.environment().tester.limit_segments(
       setup_.emss == 0 ? std::nullopt : std::optional<std::size_t>(setup_.emss));
   own_ = parameters();
-  if (setup_.early) post_early_receive();
+  if (setup_.early && !line_->shares_receives) post_early_receive();
   if (!open() || play_.is_stopped()) return false;
   terms_.crc = line_->peer.sending().crc;
   play_.model().add_stream(terms_);
@@ -90,6 +90,10 @@ void Opening::create_endpoint() {
   iut::CreateEndpoint create;
   create.endpoint = line_->endpoint = terms_.endpoint = endpoint_;
   create.domain = line_->domain = terms_.domain;
+  if (setup_.shared_receives && terms_.domain == 0 && play_.share_receives()) {
+    line_->shares_receives = true;
+    terms_.shared_queue = create.shared_queue = shared_queue;
+  }
   create.send_depth = static_cast<std::uint32_t>(play_.limit("max_send_depth", 64));
   create.receive_depth = static_cast<std::uint32_t>(play_.limit("max_receive_depth", 64));
   create.max_pieces = static_cast<std::uint32_t>(play_.limit("max_pieces", 4));

@@ -29,6 +29,8 @@ struct Line {
   std::deque<std::variant<ReadRequestFields, AtomicRequestFields>> asked;
   /// Lengths of the receives that no message of the tester has taken.
   std::deque<std::uint64_t> receives;
+  /// It takes its receives from the shared queue, in place of these.
+  bool shares_receives = false;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
   bool closed = false;
@@ -68,6 +70,12 @@ class Play {
   [[nodiscard]] bool is_stopped() const { return stopped_; }
   [[nodiscard]] std::int64_t limit(const char* name, std::int64_t usual) const;
   [[nodiscard]] bool can(const char* capability) const;
+  /// Makes the shared queue, if there is none yet. False: the IUT has none.
+  [[nodiscard]] bool share_receives();
+  /// Lengths of the receives for the messages of this line.
+  [[nodiscard]] std::deque<std::uint64_t>& receives_of(Line& line) {
+    return line.shares_receives ? shared_receives_ : line.receives;
+  }
   [[nodiscard]] iut::WorkId next_work() { return ++last_work_; }
   [[nodiscard]] std::vector<std::unique_ptr<Line>>& lines() { return lines_; }
   void judge_memory(iut::Handle region, const Octets& octets) {
@@ -101,6 +109,8 @@ class Play {
   std::vector<std::unique_ptr<Line>> bystanders_;
   std::deque<iut::Event> events_;
   std::set<std::string> capabilities_;
+  std::deque<std::uint64_t> shared_receives_;
+  bool has_shared_queue_ = false;
   iut::WorkId last_work_ = 0;
   std::size_t together_ = 0;
   bool stopped_ = false;
@@ -114,6 +124,11 @@ class Play {
 void play_tester_step(Play& play, std::size_t stream, const Step& step);
 /// The consumer's part.
 void play_consumer_step(Play& play, std::size_t stream, const Step& step);
+
+inline constexpr iut::Handle shared_queue = 1;
+/// All receives in it are equal: which one a message takes is the IUT's choice.
+inline constexpr std::uint32_t shared_receive_length = 64;
+inline constexpr std::size_t most_shared_receives = 4;
 
 /// The region of a receive that is posted before its stream is up.
 inline constexpr iut::Handle first_early_region = 1000;

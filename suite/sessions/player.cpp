@@ -72,7 +72,9 @@ Play::Play(const Session& session, const Environment& environment)
                    },
                .on_inconclusive = [](const std::string&) {}},
       capabilities_(environment.iut.hello().capabilities.begin(),
-                    environment.iut.hello().capabilities.end()) {}
+                    environment.iut.hello().capabilities.end()) {
+  model_.windows_are_of_streams(can(iut::capability::stream_windows));
+}
 
 // ---------------------------------------------------------------- the IUT
 
@@ -113,6 +115,17 @@ bool Play::gather_one(base::TimePoint deadline) {
 void Play::gather(base::TimePoint deadline) {
   while (gather_one(deadline)) {
   }
+}
+
+bool Play::share_receives() {
+  if (!can(iut::capability::shared_receive_queue)) return false;
+  if (has_shared_queue_) return true;
+  iut::CreateSharedQueue create;
+  create.queue = shared_queue;
+  create.depth = static_cast<std::uint32_t>(limit("max_shared_depth", 16));
+  create.max_pieces = static_cast<std::uint32_t>(limit("max_shared_pieces", 4));
+  has_shared_queue_ = command(create).outcome == iut::Outcome::ok;
+  return has_shared_queue_;
 }
 
 void Play::forget_events(iut::Handle endpoint) {
@@ -231,6 +244,8 @@ void Play::settle() {
     if (stopped_) return;
     for (const auto& line : lines_) line->reads_under_way = 0;
     check(model_.settled(acknowledged()));
+    if (has_shared_queue_ && !stopped_)
+      shared_receives_.assign(known().shared_queues.front().waiting.size(), shared_receive_length);
   } while (!stopped_ && close_what_has_ended());
 }
 

@@ -39,6 +39,9 @@ enum class Action : std::uint8_t {
   atomic,
   immediate,
   invalidate,
+  bind_window,
+  unbind_window,
+  arm_limit,
   disconnect,
   abort,
 };
@@ -63,6 +66,9 @@ constexpr auto names_of(Action) {
                     "atomic",
                     "immediate",
                     "invalidate",
+                    "bind_window",
+                    "unbind_window",
+                    "arm_limit",
                     "disconnect",
                     "abort"};
 }
@@ -149,8 +155,10 @@ struct Right {
   std::uint64_t bit;
 };
 inline constexpr Right local_write{"local_write", 1}, remote_read{"remote_read", 2},
-    remote_write{"remote_write", 4}, remote_atomic{"remote_atomic", 8};
-inline constexpr std::array all_rights{local_write, remote_read, remote_write, remote_atomic};
+    remote_write{"remote_write", 4}, remote_atomic{"remote_atomic", 8},
+    bind_windows{"bind_window", 16};
+inline constexpr std::array all_rights{local_write, remote_read, remote_write, remote_atomic,
+                                       bind_windows};
 
 struct Step {
   Action action = Action::peer_send;
@@ -260,6 +268,8 @@ struct StreamSetup {
   std::uint32_t emss = 0;
   /// It has its own protection domain.
   bool own_domain = false;
+  /// It takes its receives from the shared queue of the default domain, if it is in that domain.
+  bool shared_receives = false;
   std::uint32_t private_data = 0;
   StartupFault fault = StartupFault::nothing;
   /// Octets of each piece, which part of the key is wrong, and what else the fault leaves open.

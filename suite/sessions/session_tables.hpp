@@ -36,6 +36,7 @@ constexpr auto table_of(const StreamSetup*) {
       defaulted("iut_rtr", &StreamSetup::iut_rtr),
       defaulted("rtr_choice", &StreamSetup::rtr_choice), defaulted("early", &StreamSetup::early),
       defaulted("emss", &StreamSetup::emss), defaulted("own_domain", &StreamSetup::own_domain),
+      defaulted("shared_receives", &StreamSetup::shared_receives),
       defaulted("private_data", &StreamSetup::private_data),
       defaulted("fault", &StreamSetup::fault), defaulted("fault_value", &StreamSetup::fault_value));
 }

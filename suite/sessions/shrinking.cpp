@@ -104,6 +104,7 @@ bool make_streams_usual(Session& session, const StillFails& still_fails) {
     usual(&StreamSetup::peer_markers);
     usual(&StreamSetup::emss);
     usual(&StreamSetup::own_domain);
+    usual(&StreamSetup::shared_receives);
     usual(&StreamSetup::private_data);
     usual(&StreamSetup::fault);
   }

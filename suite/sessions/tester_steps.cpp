@@ -16,6 +16,30 @@ using lower_tester::Fpdu;
 using model::Region;
 using rnic::wire::Opcode;
 
+/// An STag that the peer may know, and what it opens or has opened.
+struct Target {
+  std::uint32_t stag = 0;
+  std::uint64_t base = 0, length = 0;
+  iut::Access access;
+  iut::Handle domain = 0;
+  std::optional<std::size_t> stream;
+  bool valid = false;
+  /// It may not be invalidated: work or a window needs it.
+  bool is_needed = false;
+};
+
+std::vector<Target> targets_of(const model::Memory& memory) {
+  std::vector<Target> targets;
+  for (const Region& each : memory.regions)
+    targets.push_back({each.stag, each.base, each.length(), each.access, each.domain, std::nullopt,
+                       each.valid, is_for_work(each) || memory.has_windows(each.handle)});
+  for (const model::Window& each : memory.windows)
+    if (each.length > 0)
+      targets.push_back({each.stag, each.base, each.length, each.access, each.domain, each.stream,
+                         each.bound, false});
+  return targets;
+}
+
 class TesterStep {
  public:
   TesterStep(Play& play, std::size_t stream, const Step& step)
@@ -43,15 +67,19 @@ class TesterStep {
   [[nodiscard]] Octets payload(std::uint64_t length) const {
     return lower_tester::PayloadGenerator(step_.value).octets(length);
   }
-  /// The region that the step selects among the suitable ones.
-  [[nodiscard]] const Region* pick(const std::function<bool(const Region&)>& suits) const {
-    std::vector<const Region*> list;
-    for (const Region& region : play_.known().memory.regions)
-      if (suits(region)) list.push_back(&region);
-    return list.empty() ? nullptr : list[step_.object % list.size()];
+  /// The STag that the step selects among the suitable ones.
+  [[nodiscard]] std::optional<Target> pick(const std::function<bool(const Target&)>& suits) const {
+    std::vector<Target> list;
+    for (const Target& each : targets_of(play_.known().memory))
+      if (suits(each)) list.push_back(each);
+    if (list.empty()) return std::nullopt;
+    return list[step_.object % list.size()];
   }
-  [[nodiscard]] bool is_ours(const Region& region) const {
-    return region.valid && region.domain == line_.domain;
+  [[nodiscard]] bool is_ours(const Target& target) const {
+    return target.valid && !is_foreign(target);
+  }
+  [[nodiscard]] bool is_foreign(const Target& target) const {
+    return target.domain != line_.domain || target.stream.value_or(stream_) != stream_;
   }
 
   std::optional<Outgoing> compose() {
@@ -76,12 +104,13 @@ class TesterStep {
   }
 
   std::optional<Outgoing> compose_send() {
-    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    auto& receives = play_.receives_of(line_);
+    if (receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
     std::uint64_t length = step_.length;
-    if (!line_.receives.empty()) {
-      const std::uint64_t room = line_.receives.front();
+    if (!receives.empty()) {
+      const std::uint64_t room = receives.front();
       length = step_.wrong == Wrong::too_long ? room + 1 + step_.value % 7 : std::min(length, room);
-      line_.receives.pop_front();
+      receives.pop_front();
     }
     Outgoing message = lower_tester::send_message(payload(length));
     if (step_.invalidate) {
@@ -98,14 +127,14 @@ class TesterStep {
 
   [[nodiscard]] std::optional<std::uint32_t> stag_to_invalidate() const {
     if (step_.wrong == Wrong::stag) return static_cast<std::uint32_t>(step_.value);
-    const Region* region = pick([&](const Region& each) {
-      if (is_for_work(each)) return false;
+    const auto target = pick([&](const Target& each) {
+      if (each.is_needed) return false;
       if (step_.wrong == Wrong::revoked_stag) return !each.valid;
-      if (step_.wrong == Wrong::foreign_stag) return each.valid && each.domain != line_.domain;
+      if (step_.wrong == Wrong::foreign_stag) return each.valid && is_foreign(each);
       return is_ours(each);
     });
-    if (region == nullptr) return std::nullopt;
-    return region->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
+    if (!target) return std::nullopt;
+    return target->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
   }
 
   struct Range {
@@ -114,29 +143,28 @@ class TesterStep {
   };
   /// A range that may be used so, or one that breaks the rule that the step wants broken.
   [[nodiscard]] std::optional<Range> range(bool iut::Access::* right, std::uint64_t wanted) const {
-    const Region* region = pick([&](const Region& each) {
+    const auto region = pick([&](const Target& each) {
       switch (step_.wrong) {
         case Wrong::revoked_stag:
           return !each.valid;
         case Wrong::foreign_stag:
-          return each.valid && each.domain != line_.domain && each.access.*right;
+          return each.valid && is_foreign(each) && each.access.*right;
         case Wrong::no_right:
           return is_ours(each) && !(each.access.*right);
         default:
           return is_ours(each) && each.access.*right;
       }
     });
-    if (region == nullptr) return std::nullopt;
-    std::uint64_t length = std::min(wanted, region->length());
-    std::uint64_t offset = region->base + step_.offset % (region->length() - length + 1);
+    if (!region) return std::nullopt;
+    std::uint64_t length = std::min(wanted, region->length);
+    std::uint64_t offset = region->base + step_.offset % (region->length - length + 1);
     const bool out_of_range =
         step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
     if (out_of_range) length = std::max<std::uint64_t>(length, 1);
     // One octet too far is as frequent as more.
     const std::uint64_t far = step_.value % 2 == 0 ? 0 : step_.value % 8;
     if (step_.wrong == Wrong::before_start) offset = region->base - 1 - far;
-    if (step_.wrong == Wrong::beyond_end)
-      offset = region->base + region->length() - length + 1 + far;
+    if (step_.wrong == Wrong::beyond_end) offset = region->base + region->length - length + 1 + far;
     if (step_.wrong == Wrong::wrap) {
       length = std::max<std::uint64_t>(length, far + 2);
       offset = ~std::uint64_t{0} - far;
@@ -218,8 +246,9 @@ class TesterStep {
   std::optional<Outgoing> compose_immediate() {
     constexpr std::size_t eight = 8;
     if (!play_.can(iut::capability::immediate)) return std::nullopt;
-    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
-    if (!line_.receives.empty()) line_.receives.pop_front();
+    auto& receives = play_.receives_of(line_);
+    if (receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    if (!receives.empty()) receives.pop_front();
     return with_wrong_length(lower_tester::immediate_data(payload(eight), step_.solicited));
   }
 
@@ -331,9 +360,9 @@ class TesterStep {
     }
   }
   [[nodiscard]] std::optional<std::uint32_t> a_stag() const {
-    const Region* region = pick([&](const Region& each) { return is_ours(each); });
-    if (region == nullptr) return std::nullopt;
-    return region->stag;
+    const auto target = pick([&](const Target& each) { return is_ours(each); });
+    if (!target) return std::nullopt;
+    return target->stag;
   }
 
   Play& play_;
