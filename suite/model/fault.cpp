@@ -191,12 +191,13 @@ const Fault read_rights{"a source STag that does not grant remote reading",
                          "rdmap.security.access-rights-mechanism"}};
 const Fault read_start{"a source TO before the buffer",
                        {cause::rdmap_base_or_bounds},
-                       {"rdmap.error.read-source-start-in-range",
+                       {"sec.buffer.read-bounds-enforced", "rdmap.error.read-source-start-in-range",
                         "rdmap.terminate.code-base-or-bounds", "rdmap.read.source-to-validated"}};
 const Fault read_end{"a source that ends beyond the buffer",
                      {cause::rdmap_base_or_bounds},
-                     {"rdmap.error.read-source-end-in-range", "rdmap.terminate.code-base-or-bounds",
-                      "rdmap.read.source-to-validated", "sec.buffer.octet-granular-check"}};
+                     {"sec.buffer.read-bounds-enforced", "rdmap.error.read-source-end-in-range",
+                      "rdmap.terminate.code-base-or-bounds", "rdmap.read.source-to-validated",
+                      "sec.buffer.octet-granular-check"}};
 const Fault read_wrap{"a source that ends beyond 2^64",
                       {cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
                       {"rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap"}};

@@ -61,17 +61,17 @@ void Memory::revoke(std::uint32_t stag) {
   if (grant) (grant->window != nullptr ? grant->window->bound : grant->region->valid) = false;
 }
 
-namespace {
-
-/// Rules on the STag of a window, or on one that has been valid.
 void concern_revoked(const Memory& memory, std::uint32_t stag, Faults& faults) {
   for (const Region& region : memory.regions)
     if (region.stag == stag && region.registered)
-      faults.concern({"ddp.security.rnic-revocation-effective"});
+      faults.concern({"ddp.security.rnic-revocation-effective",
+                      "rdmap.security.no-write-after-revoke", "rdmap.invalidate.stag-invalidated"});
   for (const Window& window : memory.windows)
     if (window.stag == stag)
       faults.concern({"ddp.security.stag-validity-mechanism", "rdmap.invalidate.stag-invalidated"});
 }
+
+namespace {
 
 bool grants(const iut::Access& access, Use use) {
   return use == Use::atomic ? access.remote_atomic

@@ -41,6 +41,8 @@ struct Region {
   bool registered = true;
   /// Bit n: stream n has written to it or read from it.
   std::uint32_t users = 0;
+  /// Rules by which messages that named its STag have not invalidated it.
+  std::vector<RuleId> named_by{};
   /// Its contents are not known (RFC 5040 section 5.5: a buffer in use is indeterminate).
   bool indeterminate = false;
 
@@ -87,6 +89,10 @@ struct Accessor {
 enum class Use : std::uint8_t { write, read, atomic };
 /// Of words that Atomics work on (RFC 7306 sections 5.1.1 and 5.1.2); found out by their results.
 enum class ByteOrder : std::uint8_t { unknown, little, big };
+
+struct Memory;
+/// Rules about an STag that is no longer valid.
+void concern_revoked(const Memory& memory, std::uint32_t stag, Faults& faults);
 
 struct Memory {
   std::vector<Region> regions;

@@ -37,11 +37,14 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
   if (!may_close(stream)) {
     std::vector<RuleId> rules = stream.taken_by;
     rules.insert(rules.end(), {"ddp.close.not-by-ddp-alone"});
+    // A timer of startup may still have run.
+    if (reset) rules.push_back("mpa.startup.frames-time-out");
     // Before the first FPDU no Terminate can report an error to the peer (RFC 5044 section 7.1.2).
     if (!stream.may_send)
       rules.insert(rules.end(),
-                   {"mpa.dual-stack.recovers-during-switch", "mpa.crc.recomputed-on-receive",
-                    "ddp.llp.boundaries-preserved", "mpa.receive.works-without-alignment"});
+                   {"mpa.startup.frames-time-out", "mpa.dual-stack.recovers-during-switch",
+                    "mpa.crc.recomputed-on-receive", "ddp.llp.boundaries-preserved",
+                    "mpa.receive.works-without-alignment"});
     return contradiction(std::move(rules), "the connection stays");
   }
   const bool orderly = stream.phase == Phase::running;
@@ -65,7 +68,8 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
 Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
   const auto found = std::ranges::find(stream.receives, event.work, &Receive::work);
   if (found == stream.receives.end())
-    return contradiction({"ddp.delivery.at-most-once"}, "one completion for each receive");
+    return contradiction({"ddp.delivery.at-most-once", "rdmap.send.consumes-one-buffer"},
+                         "one completion for each receive");
   if (found != stream.receives.begin())
     return contradiction({"rdmap.send.delivered-in-order", "ddp.delivery.in-sent-order",
                           "ddp.delivery.last-after-prior-deliveries"},
@@ -76,10 +80,11 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
       return contradiction(
           {"ddp.delivery.only-with-last-flag", "ddp.header.l-zero-is-intermediate",
            "rdmap.order.sends-delivered-after-ddp", "ddp.header.t-one-means-tagged",
-           "ddp.untagged.qn-selects-queue", "rdmap.read.request-not-delivered",
-           "mpa.enhanced.startup-gives-no-completion", "rdmap.atomic.request-not-delivered",
-           "rdmap.atomic.response-consumes-untagged-buffer", "rdmap.terminate.consumes-one-buffer",
-           "ddp.close.outstanding-requests-fail", "ddp.delivery.at-most-once"},
+           "rdmap.write.not-delivered-to-ulp", "ddp.untagged.qn-selects-queue",
+           "rdmap.read.request-not-delivered", "mpa.enhanced.startup-gives-no-completion",
+           "rdmap.atomic.request-not-delivered", "rdmap.atomic.response-consumes-untagged-buffer",
+           "rdmap.terminate.consumes-one-buffer", "ddp.close.outstanding-requests-fail",
+           "ddp.delivery.at-most-once"},
           "no success: no message has filled it");
     if (stream.goes_on())
       return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream continues");

@@ -137,9 +137,13 @@ struct SentSegment {
   /// Rules about what is odd or wrong in its FPDU.
   std::vector<RuleId> concerned{};
 };
+/// The first octets of an FPDU: nothing may follow from them.
+struct SentPart {
+  Octets ulpdu;
+};
 struct SentFin {};
 struct SentReset {};
-using Sent = std::variant<SentSegment, SentFin, SentReset>;
+using Sent = std::variant<SentSegment, SentPart, SentFin, SentReset>;
 
 struct Stream {
   StreamTerms terms;
@@ -161,6 +165,8 @@ struct Stream {
 
   /// The tester has closed its half; the IUT's consumer has asked to close.
   bool peer_closed = false, closing = false;
+  /// It closes by a reset, and does not look at what arrives before that.
+  bool gives_up = false;
   // What was seen of the end.
   bool terminate_seen = false, iut_closed = false, iut_reset = false;
   bool disconnected = false, error_reported = false;
@@ -178,6 +184,8 @@ struct Stream {
   /// The Read or Atomic of the IUT that the next Response is for.
   [[nodiscard]] Work* open_read();
   [[nodiscard]] std::size_t open_reads() const;
+  /// An Atomic Response is due from the peer.
+  [[nodiscard]] bool awaits_atomic() const;
   /// Those of the kind of `one`: Atomics may be counted apart from Reads (RFC 7306 section 5.2).
   [[nodiscard]] std::size_t open_like(const Work& one) const;
   bool operator==(const Stream& other) const;

@@ -70,6 +70,7 @@ void check_rdmap(const wire::Segment& segment, const Untagged& fields, Faults& f
 
 /// Rules that the kind of message adds to those of its fields.
 void concern_kind(const Untagged& fields, Faults& faults) {
+  if (fields.queue == terminate_queue) faults.concern({"rdmap.terminate.invalid-surfaced"});
   if (fields.opcode == Opcode::read_request)
     faults.concern({"rdmap.read.invalid-request-surfaced", "rdmap.error.read-request-terminate",
                     "rdmap.read.error-passed-up-and-terminated", "rdmap.error.read-request-version",
@@ -88,20 +89,28 @@ void concern_kind(const Untagged& fields, Faults& faults) {
   else
     faults.concern({"rdmap.send.invalid-surfaced", "rdmap.error.incoming-message-terminate",
                     "ddp.untagged.validated-before-placement",
-                    "rdmap.order.read-response-after-prior-send"});
+                    "rdmap.order.read-response-after-prior-send",
+                    "rdmap.atomic.response-after-prior-send"});
 }
 
-void note_oddities(Stream& stream, const wire::Segment& segment, const Untagged& fields) {
+void note_oddities(State& state, Stream& stream, const wire::Segment& segment,
+                   const Untagged& fields) {
+  if (segment.rdmap().version() == 0)
+    stream.taken_by.push_back("rdmap.header.version-zero-admissible");
   if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
     stream.taken_by.push_back("ddp.header.rsvd-ignored-on-receive");
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0)
     stream.taken_by.push_back("rdmap.header.reserved-bits-ignored");
-  if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode))
-    stream.taken_by.push_back(
+  if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode)) {
+    const RuleId rule =
         wire::is_immediate(fields.opcode) ? RuleId("rdmap.immediate.invalidate-stag-ignored")
         : fields.opcode == Opcode::atomic_request || fields.opcode == Opcode::atomic_response
             ? RuleId("rdmap.atomic.invalidate-stag-ignored")
-            : RuleId("rdmap.header.invalidate-stag-ignored"));
+            : RuleId("rdmap.header.invalidate-stag-ignored");
+    stream.taken_by.push_back(rule);
+    if (const auto grant = state.memory.of_stag(fields.ulp_word))
+      grant->region->named_by.push_back(rule);
+  }
   if (fields.payload.empty()) {
     stream.taken_by.push_back("ddp.segmentation.zero-length-accepted");
     stream.taken_by.push_back("rdmap.send.zero-length-consumes-buffer");
@@ -128,6 +137,7 @@ void deliver_invalidation(const Taking& taking, State state, const Untagged& fie
   const auto& terms = state.streams[taking.stream].terms;
   const auto fail = [&](const Fault& fault) {
     Faults faults;
+    concern_revoked(state.memory, stag, faults);
     faults.add(fault);
     concern_kind(fields, faults);
     refuse(taking, state, faults.all(), SentSegment{});
@@ -282,7 +292,7 @@ void leave_open(State& state, std::size_t stream, const Untagged& fields) {
 void process(const Taking& taking, const wire::Segment& segment, const Untagged& fields) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];
-  note_oddities(stream, segment, fields);
+  note_oddities(state, stream, segment, fields);
   Faults faults;
   check_ddp(stream, segment, fields, faults);
   const bool placed = !faults.any();
@@ -292,7 +302,15 @@ void process(const Taking& taking, const wire::Segment& segment, const Untagged&
     accept(taking, state, fields);
   }
   check_rdmap(segment, fields, faults);
-  if (!faults.any()) return accept(taking, std::move(state), fields);
+  if (!faults.any()) {
+    if (fields.queue == atomic_queue && !stream.awaits_atomic()) {
+      // A buffer on queue 3 is there for each Atomic Request that is open, and else perhaps none.
+      Faults early;
+      early.add(fault::unasked_atomic_response);
+      refuse(taking, state, early.all(), SentSegment{});
+    }
+    return accept(taking, std::move(state), fields);
+  }
   if (placed) leave_open(state, taking.stream, fields);
   concern_kind(fields, faults);
   Octets ulpdu(segment.header().begin(), segment.header().end());

@@ -117,16 +117,24 @@ class ConsumerStep {
     if (reply.octets && !play_.is_stopped()) play_.judge_memory(handle, *reply.octets);
   }
 
-  /// One or two pieces of a region.
+  /// Up to four pieces of a region.
   [[nodiscard]] std::vector<iut::Piece> pieces_of(const Region& region) const {
     const auto length = static_cast<std::uint32_t>(std::min(step_.length, region.length()));
-    const std::uint64_t offset = step_.offset % (region.length() - length + 1);
+    std::uint64_t offset = step_.offset % (region.length() - length + 1);
+    constexpr std::int64_t most = 4;
+    std::uint64_t count = 1;
     // A Read has one sink (RFC 5040 section 5.2).
-    const bool in_two = step_.action != Action::read && length > 1 && step_.value % 3 == 0 &&
-                        play_.limit("max_pieces", 2) > 1;
-    const auto first = static_cast<std::uint32_t>(in_two ? 1 + step_.value % (length - 1) : length);
-    std::vector<iut::Piece> pieces{{region.handle, offset, first}};
-    if (in_two) pieces.push_back({region.handle, offset + first, length - first});
+    if (step_.action != Action::read && step_.value % 3 == 0)
+      count += (step_.value >> 2) % static_cast<std::uint64_t>(play_.limit("max_pieces", most));
+    std::vector<iut::Piece> pieces;
+    std::uint32_t left = length;
+    while (pieces.size() + 1 < count && left > 1) {
+      const auto piece = static_cast<std::uint32_t>(1 + (step_.value >> 4) % (left - 1));
+      pieces.push_back({region.handle, offset, piece});
+      offset += piece;
+      left -= piece;
+    }
+    pieces.push_back({region.handle, offset, left});
     return pieces;
   }
 
@@ -267,7 +275,8 @@ class ConsumerStep {
 
   /// The operands: masks where the consumer names them, and mostly bits of both halves.
   void set_operands(iut::PostWork& command) const {
-    command.remote_offset &= ~std::uint64_t{7};
+    // The Requester names any offset (RFC 7306 section 5.1).
+    if (step_.value % 5 != 0) command.remote_offset &= ~std::uint64_t{7};
     command.add_or_swap = step_.value * 0x9E3779B97F4A7C15;
     if (step_.value % 2 == 1) command.compare = ~step_.value;
     if (step_.value % 3 == 0) command.add_or_swap_mask = step_.value >> 5;

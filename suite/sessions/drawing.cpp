@@ -47,14 +47,15 @@ T weighted(RandomChoices& random, const std::array<Weighted<T>, N>& choices) {
 constexpr std::array<std::uint64_t, 24> small_lengths{0,   1,   2,   3,   4,   5,   7,   8,
                                                       13,  27,  28,  29,  63,  64,  65,  100,
                                                       127, 128, 129, 255, 256, 257, 500, 513};
-constexpr std::array<std::uint64_t, 14> large_lengths{1000, 1023, 1024, 1025, 1419, 1423, 1440,
-                                                      1444, 1448, 2047, 2900, 4095, 4097, 6001};
+constexpr std::array<std::uint64_t, 15> large_lengths{
+    1000, 1023, 1024, 1025, 1419, 1423, 1440, 1444, 1448, 2047, 2900, 4095, 4097, 6001, 8193};
 constexpr std::array<std::uint64_t, 3> huge_lengths{65535, 65536, 65541};
 
 std::uint64_t length(RandomChoices& random) {
   const std::uint64_t kind = random.below(100);
+  if (kind < 8) return 0;
   if (kind < 70) return random.of(small_lengths);
-  if (kind < 98) return random.of(large_lengths);
+  if (kind < 96) return random.of(large_lengths);
   return random.of(huge_lengths);
 }
 
@@ -70,7 +71,7 @@ constexpr std::array<Weighted<Action>, 25> actions{{{Action::peer_send, 18},
                                                     {Action::peer_answer, 12},
                                                     {Action::peer_atomic, 8},
                                                     {Action::peer_immediate, 4},
-                                                    {Action::peer_terminate, 1},
+                                                    {Action::peer_terminate, 2},
                                                     {Action::peer_close, 1},
                                                     {Action::peer_reset, 1},
                                                     {Action::register_region, 4},
@@ -85,7 +86,7 @@ constexpr std::array<Weighted<Action>, 25> actions{{{Action::peer_send, 18},
                                                     {Action::immediate, 4},
                                                     {Action::invalidate, 3},
                                                     {Action::bind_window, 3},
-                                                    {Action::unbind_window, 1},
+                                                    {Action::unbind_window, 2},
                                                     {Action::arm_limit, 1},
                                                     {Action::disconnect, 1},
                                                     {Action::abort, 1}}};
@@ -157,15 +158,23 @@ std::uint32_t cut(RandomChoices& random) {
   return random.one_in(6) ? random.of(sizes) : 0;
 }
 
+std::uint32_t rest(RandomChoices& random) {
+  constexpr std::array<std::uint32_t, 6> sizes{1, 2, 4, 5, 20, 0xFFFF};
+  return random.of(sizes);
+}
+
 Step draw_step(RandomChoices& random) {
   Step step;
   step.action = weighted(random, actions);
   step.stream = static_cast<std::uint32_t>(random.below(16));
   step.object = static_cast<std::uint32_t>(random.below(256));
   step.length = step.action == Action::register_region ? region_length(random) : length(random);
-  step.offset = random.any() >> 16;
+  // Accesses that meet in a few words, or anywhere.
+  step.offset = random.one_in(3) ? random.below(24) : random.any() >> 16;
   step.segment = segment(random);
   step.cut = cut(random);
+  step.rest = random.one_in(12) ? rest(random) : 0;
+  step.packed = random.one_in(4);
   step.wrong = wrong(random, step.action);
   step.value = random.any();
   step.solicited = random.one_in(4);
@@ -197,7 +206,7 @@ void draw_enhanced(RandomChoices& random, StreamSetup& stream) {
 }
 
 StreamSetup draw_stream(RandomChoices& random) {
-  constexpr std::array<std::uint32_t, 5> emss{0, 0, 536, 1100, 9000};
+  constexpr std::array<std::uint32_t, 6> emss{0, 0, 100, 536, 1100, 9000};
   constexpr std::array<std::uint32_t, 5> private_data{0, 0, 1, 64, 63};
   StreamSetup stream;
   stream.iut_initiates = random.one_in(2);

@@ -105,6 +105,7 @@ std::vector<SentSegment> disturb(std::vector<Fpdu>& fpdus, const Step& step,
   if (step.wrong == Wrong::pad) fill_pad(fpdus.back());
   std::vector<SentSegment> sent;
   for (const Fpdu& fpdu : fpdus) sent.push_back({.ulpdu = fpdu.ulpdu});
+  if (step.wrong == Wrong::pad) sent.back().concerned = {"mpa.framing.pad-content-ignored"};
   switch (step.wrong) {
     case Wrong::crc: {
       const std::size_t damaged = step.value % fpdus.size();

@@ -79,7 +79,7 @@ void Opening::configure() {
   if ((setup_.iut_rtr & rtr_send) != 0) model.rtr->emplace_back("send");
   if ((setup_.iut_rtr & rtr_write) != 0) model.rtr->emplace_back("write");
   if ((setup_.iut_rtr & rtr_read) != 0) model.rtr->emplace_back("read");
-  play_.ask(model);
+  is_configured_ = play_.ask(model).outcome == iut::Outcome::ok;
 }
 
 void Opening::create_endpoint() {
@@ -207,7 +207,8 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
   const auto* frame = arrival.as<lower_tester::ReceivedFrame>();
   if (frame == nullptr)
     return fail("a startup frame", arrival.text(),
-                {"mpa.startup.acceptable-request-accepted", "mpa.startup.frames-time-out"});
+                {"mpa.startup.acceptable-request-accepted", "mpa.startup.frames-time-out",
+                 "mpa.startup.frame-layout"});
   if (!std::ranges::equal(frame->frame().ulp_private_data(), own.private_data))
     return fail("the private data of its consumer", arrival.text(),
                 {"mpa.private-data.length-field-matches", "mpa.private-data.passed-to-ulp",

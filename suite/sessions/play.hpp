@@ -33,11 +33,16 @@ struct Line {
   bool shares_receives = false;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
+  /// FPDUs that are sent together with those that follow.
+  std::vector<lower_tester::Fpdu> packed;
   bool closed = false;
   /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
   [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
+  void send_packed() {
+    if (!packed.empty()) peer.send(std::exchange(packed, {}));
+  }
 };
 
 class Play {
@@ -87,6 +92,7 @@ class Play {
   void settle_before(std::size_t inputs);
 
  private:
+  void take_fault(const lower_tester::SenderFault& fault);
   void play(const Step& step);
   void play_once(std::size_t stream, const Step& step);
   void finish();
@@ -112,6 +118,7 @@ class Play {
   std::deque<std::uint64_t> shared_receives_;
   bool has_shared_queue_ = false;
   iut::WorkId last_work_ = 0;
+  std::optional<base::TimePoint> fault_time_;
   std::size_t together_ = 0;
   bool stopped_ = false;
   Played played_;

@@ -69,6 +69,8 @@ bool make_steps_usual(Session& session, const StillFails& still_fails) {
     usual(&Step::together, false);
     usual(&Step::times, std::uint32_t{1});
     usual(&Step::cut, std::uint32_t{0});
+    usual(&Step::rest, std::uint32_t{0});
+    usual(&Step::packed, false);
     usual(&Step::segment, std::uint32_t{0});
     usual(&Step::fence, false);
     usual(&Step::unsignaled, false);

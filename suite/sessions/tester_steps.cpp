@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "suite/lower_tester/content.hpp"
 #include "suite/sessions/fpdu_faults.hpp"
@@ -51,9 +52,18 @@ class TesterStep {
     std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
+    // Where the Markers are depends on all octets before them.
+    if (!step_.packed || line_.peer.sending().markers) line_.send_packed();
     if (play_.is_stopped()) return;
-    for (model::SentSegment& segment : disturb(fpdus, step_, line_.peer.sending()))
-      play_.model().sent(stream_, std::move(segment));
+    auto sent = disturb(fpdus, step_, line_.peer.sending());
+    // A length that leaves no room for a header may be refused as soon as it is there.
+    if (step_.rest != 0 && step_.wrong != Wrong::cut_short)
+      return send_in_two_goes(std::move(fpdus), std::move(sent));
+    for (model::SentSegment& segment : sent) play_.model().sent(stream_, std::move(segment));
+    if (step_.packed) {
+      std::ranges::move(fpdus, std::back_inserter(line_.packed));
+      return;
+    }
     line_.peer.send(fpdus, step_.cut == 0 || fpdus.front().ulpdu.size() > most_cut
                                ? lower_tester::Cut::whole()
                                : lower_tester::Cut::every(step_.cut));
@@ -63,6 +73,26 @@ class TesterStep {
   /// Much data in small TCP segments takes too long.
   static constexpr std::size_t most_cut = 2000;
   static constexpr std::size_t most_at_once = 3;
+
+  void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
+    line_.send_packed();
+    const Fpdu last = std::move(fpdus.back());
+    fpdus.pop_back();
+    for (std::size_t i = 0; i < fpdus.size(); ++i) play_.model().sent(stream_, std::move(sent[i]));
+    if (!fpdus.empty()) line_.peer.send(fpdus);
+    const Octets octets = lower_tester::encode(last, line_.peer.sending());
+    const std::size_t first = octets.size() - std::min<std::size_t>(step_.rest, octets.size());
+    if (first > 0) {
+      play_.model().sent(stream_, model::SentPart{last.ulpdu});
+      line_.peer.means_to_send(last.ulpdu);
+      line_.peer.send_octets(rnic::wire::Bytes(octets).first(first));
+    }
+    play_.settle();
+    if (play_.is_stopped() || !line_.can_send()) return;
+    play_.model().sent(stream_, std::move(sent.back()));
+    if (first == 0) return line_.peer.send(last);
+    line_.peer.send_octets(rnic::wire::Bytes(octets).subspan(first));
+  }
 
   [[nodiscard]] Octets payload(std::uint64_t length) const {
     return lower_tester::PayloadGenerator(step_.value).octets(length);
@@ -227,7 +257,9 @@ class TesterStep {
     const bool uses_compare = request.operation == compare_swap;
     if (uses_compare || step_.wrong == Wrong::unused_operands) {
       request.compare = step_.value % 5 < 3 ? word_at(to) : ~step_.value;
-      if (step_.value % 4 == 1) request.compare_mask = step_.value >> 9;
+      if (step_.value % 4 == 1 || !uses_compare) request.compare_mask = step_.value >> 9;
+      // Equal where the mask is set, and nowhere else.
+      if (step_.value % 4 == 1 && uses_compare) request.compare ^= ~request.compare_mask;
     }
     return request;
   }
@@ -376,6 +408,7 @@ class TesterStep {
 void play_tester_step(Play& play, std::size_t stream, const Step& step) {
   Line& line = *play.lines()[stream];
   if (!line.can_send()) return;
+  if (step.action == Action::peer_reset || step.action == Action::peer_close) line.send_packed();
   if (step.action == Action::peer_reset) {
     line.closed = true;
     line.peer.reset();
