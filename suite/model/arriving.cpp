@@ -8,18 +8,61 @@ namespace suite::model {
 
 namespace {
 
+/// The fault, with the rules about what is wrong in this FPDU.
+Fault fault_of(const Fault& kind, const SentSegment& sent) {
+  Fault fault = kind;
+  fault.rules.insert(fault.rules.begin(), sent.concerned.begin(), sent.concerned.end());
+  return fault;
+}
+
+/// An IUT whose consumer has closed may reset the connection, against a SHOULD of RFC 5041 section 6.2.1.
+void give_up(const Taking& taking) {
+  State state = taking.before;
+  Stream& stream = state.streams[taking.stream];
+  stream.phase = Phase::broken;
+  stream.gives_up = true;
+  doubt_unanswered_atomics(state, taking.stream);
+  taking.after.push_back(std::move(state));
+}
+
 void take_segment(const Taking& taking, const SentSegment& sent) {
   const Stream& stream = taking.before.streams[taking.stream];
   // RFC 5044 section 7.1: with CRCs off the field has no meaning.
   if (sent.crc_wrong && stream.terms.crc)
-    return refuse(taking, taking.before, fault::bad_crc, sent);
+    return refuse(taking, taking.before, fault_of(fault::bad_crc, sent), sent);
+  if (sent.marker_wrong) refuse(taking, taking.before, fault_of(fault::bad_marker, sent), sent);
   State opened = taking.before;
-  opened.streams[taking.stream].may_send = true;
+  Stream& receiver = opened.streams[taking.stream];
+  receiver.may_send = true;
+  std::vector<RuleId>& rules = sent.marker_wrong ? receiver.passed_over : receiver.taken_by;
+  rules.insert(rules.end(), sent.concerned.begin(), sent.concerned.end());
   const Taking now{opened, taking.stream, taking.coverage, taking.after};
   const auto segment = wire::parse_segment(sent.ulpdu);
   if (!segment) return refuse(now, opened, fault::truncated, sent);
   if (segment->tagged) return arrive_tagged(now, *segment);
   arrive_untagged(now, *segment);
+}
+
+/// RFC 5044 section 6: an FPDU goes to DDP when all of it is there.
+void take_part(const Taking& taking, const SentPart& part) {
+  State state = taking.before;
+  Stream& stream = state.streams[taking.stream];
+  stream.taken_by.push_back("mpa.receive.entire-fpdu-before-ddp");
+  if (!stream.may_send) stream.taken_by.push_back("mpa.startup.responder-silent-before-first-fpdu");
+  if (const auto segment = wire::parse_segment(part.ulpdu)) {
+    const wire::Opcode opcode = segment->rdmap().opcode();
+    if (opcode == wire::Opcode::read_request)
+      stream.taken_by.insert(stream.taken_by.end(), {"rdmap.order.read-request-not-early",
+                                                     "rdmap.order.zero-length-read-not-early"});
+    else if (opcode == wire::Opcode::atomic_request)
+      stream.taken_by.push_back("rdmap.atomic.request-not-early");
+    else if (opcode == wire::Opcode::read_response)
+      stream.taken_by.push_back("rdmap.order.read-responses-delivered-after-ddp");
+    else
+      stream.taken_by.push_back("ddp.delivery.last-after-placement");
+  }
+  taking.coverage.took(Transition::part_waits);
+  taking.after.push_back(std::move(state));
 }
 
 /// RFC 5041 section 6.2: a half-close.
@@ -41,6 +84,15 @@ void take_reset(const Taking& taking) {
 }
 
 }  // namespace
+
+void note_use(const Taking& taking, State& state, const Grant& grant) {
+  grant.region->users |= 1U << taking.stream;
+  if (grant.window == nullptr) return;
+  taking.coverage.took(Transition::window_used);
+  std::vector<RuleId>& rules = state.streams[taking.stream].taken_by;
+  rules.insert(rules.end(), {"ddp.security.stream-association-supported",
+                             "ddp.security.stag-validity-mechanism"});
+}
 
 void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent) {
   Stream& stream = state.streams[taking.stream];
@@ -82,7 +134,9 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
     after.push_back(before);
     return;
   }
+  if (const auto* part = std::get_if<SentPart>(&sent)) return take_part(taking, *part);
   take_segment(taking, std::get<SentSegment>(sent));
+  if (receiver.closing) give_up(taking);
 }
 
 }  // namespace suite::model

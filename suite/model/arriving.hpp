@@ -20,6 +20,8 @@ struct Taking {
 };
 void arrive_untagged(const Taking& taking, const wire::Segment& segment);
 void arrive_tagged(const Taking& taking, const wire::Segment& segment);
+/// The stream has used what the STag opens, as it may.
+void note_use(const Taking& taking, State& state, const Grant& grant);
 /// An error: the stream ends, or the LLP drops what arrived, where it may.
 void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent);
 

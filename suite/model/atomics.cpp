@@ -61,8 +61,9 @@ void concern_request(Faults& faults) {
 }
 
 void carry_out(const Taking& taking, State state, const wire::AtomicRequestHeader& request) {
-  Region& region = *state.memory.of_stag(request.remote_stag.value());
-  region.users |= 1U << taking.stream;
+  const Grant grant = *state.memory.of_stag(request.remote_stag.value());
+  note_use(taking, state, grant);
+  Region& region = *grant.region;
   const std::uint64_t at = request.remote_offset.value() - region.base;
   const ByteOrder order = state.memory.byte_order;
   const std::uint64_t original = word_at(region.contents.octets(), at, order);

@@ -33,21 +33,60 @@ void apply(State& state, const iut::DeregisterMemory& command, const iut::Reply&
     region->valid = region->registered = false;
 }
 
+void apply(State& state, const iut::AllocateWindow& command, const iut::Reply& reply) {
+  Window window;
+  window.handle = command.window;
+  window.domain = command.domain;
+  window.stag = reply.stag.value_or(0);
+  state.memory.windows.push_back(window);
+}
+
+/// The window is bound, or with a length of 0 unbound.
+void bind(State& state, std::size_t stream, const Work& work) {
+  Window* window = state.memory.window(work.command.window);
+  if (window == nullptr) return;
+  window->bound = work.length() > 0;
+  if (!window->bound) return;
+  const iut::Piece& piece = work.command.pieces.front();
+  window->stag = work.new_stag.value_or(window->stag);
+  window->region = piece.region;
+  window->base = state.memory.find(piece.region)->base + piece.offset;
+  window->length = piece.length;
+  window->access = work.command.window_access;
+  window->stream = state.memory.stream_windows ? std::optional(stream) : std::nullopt;
+}
+
 void apply(State& state, const iut::WriteMemory& command, const iut::Reply&) {
   if (Region* region = state.memory.find(command.region))
     state.place(*region, command.offset, command.octets);
 }
 
+SharedQueue* shared_queue(State& state, iut::Handle handle) {
+  const auto found = std::ranges::find(state.shared_queues, handle, &SharedQueue::handle);
+  return found == state.shared_queues.end() ? nullptr : &*found;
+}
+
+void apply(State& state, const iut::CreateSharedQueue& command, const iut::Reply&) {
+  state.shared_queues.push_back({command.queue, {}});
+}
+
+void apply(State& state, const iut::ArmSharedQueueLimit& command, const iut::Reply&) {
+  if (SharedQueue* queue = shared_queue(state, command.queue)) queue->limit = command.limit;
+}
+
 void apply(State& state, const iut::PostReceive& command, const iut::Reply&) {
+  if (SharedQueue* queue = shared_queue(state, command.shared_queue))
+    return queue->waiting.push_back({command.work, command.pieces, false, 0, {}, false});
   const auto at = stream_of(state, command.endpoint);
   if (at)
     state.streams[*at].receives.push_back({command.work, command.pieces, false, 0, {}, false});
 }
 
-void apply(State& state, const iut::PostWork& command, const iut::Reply&) {
+void apply(State& state, const iut::PostWork& command, const iut::Reply& reply) {
   const auto at = stream_of(state, command.endpoint);
   if (!at) return;
   Work work{.command = command, .payload = {}};
+  work.new_stag = reply.stag;
   if (work.is_immediate()) {
     work.payload.assign(command.immediate.begin(), command.immediate.end());
   } else if (carries_payload(work)) {
@@ -144,7 +183,10 @@ void run_local_work(State& state, std::size_t index) {
   while (Work* work = next_to_leave(stream)) {
     if (!work->is_local() || !is_next(stream, *work)) return;
     work->sent = work->done = true;
-    if (Region* region = state.memory.of_stag(work->command.invalidate_stag)) region->valid = false;
+    if (work->is(iut::operation::bind_window))
+      bind(state, index, *work);
+    else
+      state.memory.revoke(work->command.invalidate_stag);
   }
 }
 

@@ -41,6 +41,7 @@ std::string text_of(const Fault& fault) {
 std::vector<const Fault*> all_faults() {
   using namespace fault;  // NOLINT(google-build-using-namespace): the list names all of them
   return {&bad_crc,
+          &bad_marker,
           &truncated,
           &tagged_version,
           &untagged_version,
@@ -91,6 +92,13 @@ const Fault bad_crc{
      "mpa.crc.recomputed-on-receive", "mpa.terminate.crc-error-code",
      "mpa.terminate.nothing-passed-after-error", "mpa.receive.fpdu-verified-before-ddp",
      "mpa.receive.start-by-chained-lengths-or-marker"},
+    true};
+
+// The same for a Marker (docs/disputes.md D8).
+const Fault bad_marker{
+    "a Marker that does not point to its FPDU",
+    {cause::mpa_marker},
+    {"mpa.terminate.marker-mismatch-code", "mpa.terminate.nothing-passed-after-error"},
     true};
 
 const Fault truncated{
@@ -183,12 +191,13 @@ const Fault read_rights{"a source STag that does not grant remote reading",
                          "rdmap.security.access-rights-mechanism"}};
 const Fault read_start{"a source TO before the buffer",
                        {cause::rdmap_base_or_bounds},
-                       {"rdmap.error.read-source-start-in-range",
+                       {"sec.buffer.read-bounds-enforced", "rdmap.error.read-source-start-in-range",
                         "rdmap.terminate.code-base-or-bounds", "rdmap.read.source-to-validated"}};
 const Fault read_end{"a source that ends beyond the buffer",
                      {cause::rdmap_base_or_bounds},
-                     {"rdmap.error.read-source-end-in-range", "rdmap.terminate.code-base-or-bounds",
-                      "rdmap.read.source-to-validated", "sec.buffer.octet-granular-check"}};
+                     {"sec.buffer.read-bounds-enforced", "rdmap.error.read-source-end-in-range",
+                      "rdmap.terminate.code-base-or-bounds", "rdmap.read.source-to-validated",
+                      "sec.buffer.octet-granular-check"}};
 const Fault read_wrap{"a source that ends beyond 2^64",
                       {cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
                       {"rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap"}};

@@ -53,7 +53,7 @@ class Faults {
 namespace fault {
 
 // ---- MPA (RFC 5044 section 8) ----
-extern const Fault bad_crc;
+extern const Fault bad_crc, bad_marker;
 
 // ---- DDP (RFC 5041 section 7.1) ----
 extern const Fault truncated, tagged_version, untagged_version, unknown_queue, no_buffer,

@@ -23,9 +23,7 @@ class Contents {
 
   [[nodiscard]] const Octets& octets() const { return *octets_; }
   void write(std::uint64_t offset, base::Bytes octets);
-  bool operator==(const Contents& other) const {
-    return octets_ == other.octets_ || *octets_ == *other.octets_;
-  }
+  bool operator==(const Contents& other) const;
 
  private:
   std::shared_ptr<Octets> octets_;
@@ -43,11 +41,44 @@ struct Region {
   bool registered = true;
   /// Bit n: stream n has written to it or read from it.
   std::uint32_t users = 0;
+  /// Rules by which messages that named its STag have not invalidated it.
+  std::vector<RuleId> named_by{};
   /// Its contents are not known (RFC 5040 section 5.5: a buffer in use is indeterminate).
   bool indeterminate = false;
 
   [[nodiscard]] std::uint64_t length() const { return contents.octets().size(); }
   bool operator==(const Region& other) const;
+};
+
+/// A memory window: a part of a region that the peer uses by another STag.
+struct Window {
+  iut::Handle handle = 0, domain = 0;
+  std::uint32_t stag = 0;
+  bool bound = false;
+  /// While bound: what to, with the tagged offset of the first octet, and what it grants.
+  iut::Handle region = 0;
+  std::uint64_t base = 0, length = 0;
+  iut::Access access;
+  /// The stream that it was bound on, if it is open to no other.
+  std::optional<std::size_t> stream;
+
+  bool operator==(const Window& other) const;
+};
+
+/// What a valid STag opens to the peer: a region, or a window on a part of it.
+struct Grant {
+  Region* region = nullptr;
+  Window* window = nullptr;
+
+  [[nodiscard]] iut::Handle domain() const { return window ? window->domain : region->domain; }
+  [[nodiscard]] std::uint64_t base() const { return window ? window->base : region->base; }
+  [[nodiscard]] std::uint64_t length() const { return window ? window->length : region->length(); }
+  [[nodiscard]] const iut::Access& access() const {
+    return window ? window->access : region->access;
+  }
+  [[nodiscard]] std::optional<std::size_t> stream() const {
+    return window ? window->stream : std::nullopt;
+  }
 };
 
 /// Who asks for access.
@@ -59,13 +90,25 @@ enum class Use : std::uint8_t { write, read, atomic };
 /// Of words that Atomics work on (RFC 7306 sections 5.1.1 and 5.1.2); found out by their results.
 enum class ByteOrder : std::uint8_t { unknown, little, big };
 
+struct Memory;
+/// Rules about an STag that is no longer valid.
+void concern_revoked(const Memory& memory, std::uint32_t stag, Faults& faults);
+
 struct Memory {
   std::vector<Region> regions;
+  std::vector<Window> windows;
+  /// A window is open only to the stream that it was bound on.
+  bool stream_windows = false;
   ByteOrder byte_order = ByteOrder::unknown;
 
   [[nodiscard]] Region* find(iut::Handle handle);
   [[nodiscard]] const Region* find(iut::Handle handle) const;
-  [[nodiscard]] Region* of_stag(std::uint32_t stag);
+  [[nodiscard]] std::optional<Grant> of_stag(std::uint32_t stag);
+  [[nodiscard]] Window* window(iut::Handle handle);
+  /// A window is bound to the region.
+  [[nodiscard]] bool has_windows(iut::Handle region) const;
+  /// The STag becomes invalid.
+  void revoke(std::uint32_t stag);
   /// Adds the checks that the range fails (RFC 5041 section 7.1; for a Read's source RFC 5040
   /// section 7.2). `length` is not 0: an empty range is not checked (RFC 5041 section 5.2).
   void check(std::uint32_t stag, std::uint64_t offset, std::uint64_t length, Use use,

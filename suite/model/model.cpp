@@ -2,6 +2,7 @@
 #include "suite/model/model.hpp"
 
 #include <algorithm>
+#include <deque>
 
 #include "suite/model/arriving.hpp"
 #include "suite/model/commands.hpp"
@@ -27,10 +28,11 @@ void add_new(States& states, State state) {
 void take_held(const State& state, Coverage& coverage, States& after) {
   for (std::size_t i = 0; i < state.streams.size(); ++i) {
     const Stream& stream = state.streams[i];
-    if (stream.phase != Phase::holding || stream.held.empty() || stream.receives.empty()) continue;
+    if (stream.phase != Phase::holding || stream.held.empty() || !state.has_receive(stream))
+      continue;
     State resumed = state;
     resumed.streams[i].phase = Phase::running;
-    const std::deque<Sent> held = std::exchange(resumed.streams[i].held, {});
+    const std::vector<Sent> held = std::exchange(resumed.streams[i].held, {});
     coverage.took(Transition::held_taken);
     States now{std::move(resumed)};
     for (const Sent& each : held) {
@@ -53,6 +55,10 @@ Explained blame(const Stream& stream, Explained explained) {
 }
 
 }  // namespace
+
+void Model::windows_are_of_streams(bool yes) {
+  for (State& state : states_) state.memory.stream_windows = yes;
+}
 
 void Model::add_stream(const StreamTerms& terms) {
   for (State& state : states_) {
@@ -77,14 +83,17 @@ void Model::sent(std::size_t stream, Sent sent) { sent_[stream].push_back(std::m
 void Model::take_inputs() {
   const auto is_empty = [](const auto& list) { return list.empty(); };
   if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
-  std::vector<Node> open;
+  std::deque<Node> open;  // grows while references to its nodes are in use
   for (State& state : states_) {
-    for (Stream& stream : state.streams) stream.taken_by.clear();
+    for (Stream& stream : state.streams) {
+      stream.taken_by.clear();
+      stream.passed_over.clear();
+    }
     open.push_back({std::move(state), std::vector<std::size_t>(sent_.size() + 1)});
   }
   states_.clear();
   for (std::size_t at = 0; at < open.size(); ++at) {
-    const Node node = open[at];
+    Node& node = open[at];
     bool is_last = true;
     const auto go_on = [&](std::size_t list, States after) {
       is_last = false;
@@ -108,7 +117,7 @@ void Model::take_inputs() {
       arrive(node.state, i, sent_[i][node.taken[i]], coverage_, after);
       go_on(i, std::move(after));
     }
-    if (is_last) add_new(states_, node.state);
+    if (is_last) add_new(states_, std::move(node.state));
   }
   done_.clear();
   for (auto& list : sent_) list.clear();
@@ -126,15 +135,15 @@ std::optional<Finding> Model::filter(const Explain& explain, const std::string& 
   std::vector<Finding> advisories;
   for (State& state : states_) {
     std::vector<Finding> own;
-    State tried = state;
-    const auto explained = explain(tried, Watch{coverage_, own});
+    const auto explained = explain(state, Watch{coverage_, own});
     if (explained) {
       if (left.empty()) advisories = std::move(own);
-      add_new(left, std::move(tried));
+      add_new(left, std::move(state));
     } else if (!first) {
       first = explained.error();
     }
   }
+  // After a finding the states are of no more use than to describe what was known.
   if (left.empty()) return Finding{first->rules, first->admissible, came, false};
   advisories_.insert(advisories_.end(), advisories.begin(), advisories.end());
   states_ = std::move(left);
@@ -171,8 +180,12 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
     return Finding{{"mpa.startup.initiator-validates-reply"}, "one report of the connection", text};
   if (const auto* ended = std::get_if<iut::DisconnectedEvent>(&event))
     return about(ended->endpoint, *ended);
-  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
+  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event)) {
+    if (error->kind == "srq_limit")
+      return filter([](State& state, const Watch& watch) { return explain_low(state, watch); },
+                    text);
     return about(error->endpoint, *error);
+  }
   return std::nullopt;
 }
 
@@ -190,8 +203,29 @@ bool Model::owes_nothing(const std::vector<bool>& acknowledged) {
   });
 }
 
+/// No state is left in which the IUT followed these SHOULDs.
+void Model::advise_of_passed_over() {
+  const auto is_low = [](const State& state) {
+    return std::ranges::any_of(state.shared_queues, &SharedQueue::is_low);
+  };
+  if (std::ranges::all_of(states_, is_low)) {
+    // A limit is one means of several to find out (RFC 5042 section 6.4.3.1).
+    advisories_.push_back({{"sec.resources.shared-receive-overuse-detected"},
+                           "an event: fewer receives wait than the limit",
+                           "none",
+                           true});
+    for (State& state : states_)
+      for (SharedQueue& queue : state.shared_queues) queue.is_low = false;
+  }
+  for (std::size_t i = 0; i < sent_.size(); ++i) {
+    const auto passed = [i](const State& state) { return !state.streams[i].passed_over.empty(); };
+    if (!std::ranges::all_of(states_, passed)) continue;
+    advisories_.push_back({a_state().streams[i].passed_over, "the error found", "no error", true});
+  }
+}
+
 std::optional<Finding> Model::settled(const std::vector<bool>& acknowledged) {
-  return filter(
+  auto finding = filter(
       [&](State& state, const Watch& watch) -> Explained {
         for (std::size_t i = 0; i < state.streams.size(); ++i)
           if (auto owes = model::owes_nothing(state, i, acknowledged[i]); !owes) return owes;
@@ -201,6 +235,8 @@ std::optional<Finding> Model::settled(const std::vector<bool>& acknowledged) {
         return {};
       },
       "nothing like that");
+  if (!finding) advise_of_passed_over();
+  return finding;
 }
 
 }  // namespace suite::model

@@ -13,6 +13,8 @@ namespace suite::model {
 
 class Model {
  public:
+  /// A window is open only to the stream that it was bound on, not to all of its domain.
+  void windows_are_of_streams(bool yes);
   /// A stream that has been established; they are numbered from 0.
   void add_stream(const StreamTerms& terms);
 
@@ -44,6 +46,7 @@ class Model {
     iut::Reply reply;
   };
   void take_inputs();
+  void advise_of_passed_over();
   template <typename Explain>
   std::optional<Finding> filter(const Explain& explain, const std::string& came);
 

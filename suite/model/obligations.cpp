@@ -35,10 +35,13 @@ Explained owes_no_answer(const Stream& stream) {
         fmt::format("a Read Response of {} octets", stream.responses.front().octets.size()));
   if (!stream.receives.empty() && stream.receives.front().filled)
     return owed(
-        with_oddities(
-            stream, {"ddp.delivery.complete-message-delivered", "rdmap.send.delivered-in-order",
-                     "rdmap.immediate.causes-completion", "rdmap.immediate.consumes-one-buffer",
-                     "mpa.receive.gap-closing-indicated", "rdmap.order.sends-delivered-in-order"}),
+        with_oddities(stream,
+                      {"ddp.delivery.complete-message-delivered", "rdmap.send.delivered-in-order",
+                       "rdmap.immediate.causes-completion", "rdmap.immediate.consumes-one-buffer",
+                       "mpa.receive.gap-closing-indicated", "rdmap.order.sends-delivered-in-order",
+                       "ddp.delivery.last-after-prior-deliveries",
+                       "mpa.startup.ddp-bound-before-full-operation",
+                       "mpa.receive.boundaries-by-length-field"}),
         fmt::format("the completion of receive {} with {} octets", stream.receives.front().work,
                     stream.receives.front().length));
   return {};
@@ -48,8 +51,9 @@ Explained owes_no_work(const Stream& stream) {
   const Work* next = next_to_leave(stream);
   if (next != nullptr && has_to_leave(stream, *next)) {
     if (next->asks() && stream.open_reads() > 0)
-      return owed({"rdmap.resources.outbound-reads-provided"},
-                  fmt::format("{} Reads at a time", stream.terms.depths.ord));
+      return owed(
+          {"rdmap.resources.outbound-reads-provided", "mpa.enhanced.initiator-ord-is-request"},
+          fmt::format("{} Reads at a time", stream.terms.depths.ord));
     return owed({"rdmap.order.messages-in-submission-order", "rdmap.write.in-submission-order",
                  "rdmap.send.in-submission-order"},
                 fmt::format("work {} ({})", next->command.work, next->command.operation));
@@ -72,17 +76,24 @@ Explained owes_no_end(const Stream& stream) {
   // Where no Terminate can be sent, before the first valid FPDU, the same wait is silent.
   if (stream.phase == Phase::refusing && !ended && !stream.may_send && !stream.peer_closed)
     return {};
-  if (stream.phase == Phase::refusing && !ended && !stream.terminate_seen)
-    return owed(stream.fault.rules, text_of(stream.fault) + ", or the end of the connection");
+  if (stream.phase == Phase::refusing && !ended && !stream.terminate_seen) {
+    std::vector<RuleId> rules = stream.fault.rules;
+    rules.push_back("rdmap.stream.connection-torn-down");
+    return owed(std::move(rules), text_of(stream.fault) + ", or the end of the connection");
+  }
   // An IUT that has sent a Terminate may wait for the peer's FIN (RFC 5040 section 6.2.1).
   if (stream.phase == Phase::refusing && !ended && stream.peer_closed)
     return owed({"rdmap.error.streams-terminated", "rdmap.stream.connection-torn-down"},
                 "the end of the connection");
   if (stream.terminate_seen && !stream.peer_closed) return {};
   if (stream.phase == Phase::terminated && !ended)
-    return owed({"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
-                 "rdmap.terminate.teardown-at-once"},
-                "the end of the connection");
+    return owed(
+        with_oddities(stream,
+                      {"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
+                       "rdmap.terminate.teardown-at-once", "rdmap.terminate.placement-guaranteed"}),
+        "the end of the connection");
+  if (stream.gives_up && !stream.iut_reset)
+    return owed({"ddp.close.local-half-close-still-receives"}, "a reset");
   if (stream.phase == Phase::broken && !ended)
     return owed({"rdmap.stream.connection-torn-down"}, "the end of the connection");
   if (stream.phase == Phase::running && stream.peer_closed && !ended)
@@ -116,13 +127,17 @@ Explained owes_no_word(const Stream& stream) {
   const auto unreported = std::ranges::find_if(stream.work, [&](const Work& work) {
     return work.command.signaled || !may_be_done(stream, work);
   });
-  if (unreported != stream.work.end() || !stream.receives.empty())
+  // No text says what becomes of a shared receive that a message had taken.
+  const auto receive = std::ranges::find_if(stream.receives, [&](const Receive& each) {
+    return each.filled || stream.terms.shared_queue == 0;
+  });
+  if (unreported != stream.work.end() || receive != stream.receives.end())
     return owed(
         {"ddp.close.outstanding-requests-fail", "rdmap.terminate.pending-completed-in-error",
          "rdmap.terminate.outstanding-completed-in-error"},
         unreported != stream.work.end()
             ? fmt::format("the end of work {}", unreported->command.work)
-            : fmt::format("the end of receive {}", stream.receives.front().work));
+            : fmt::format("the end of receive {}", receive->work));
   return {};
 }
 
@@ -144,7 +159,11 @@ Explained owes_nothing(const State& state, std::size_t index, bool acknowledged)
   }
   // What arrived in full before the peer closed its half is delivered (RFC 5041 section 6.2).
   if (stream.phase == Phase::running && !stream.iut_reset)
-    if (auto answered = owes_no_answer(stream); !answered && !stream.is_over()) return answered;
+    if (auto answered = owes_no_answer(stream); !answered && !stream.is_over()) {
+      if (stream.closing || stream.iut_closed)
+        answered.error().rules.push_back("ddp.close.local-half-close-still-receives");
+      return answered;
+    }
   if (auto ended = owes_no_end(stream); !ended) return ended;
   return owes_no_word(stream);
 }

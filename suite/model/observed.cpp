@@ -37,11 +37,14 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
   if (!may_close(stream)) {
     std::vector<RuleId> rules = stream.taken_by;
     rules.insert(rules.end(), {"ddp.close.not-by-ddp-alone"});
+    // A timer of startup may still have run.
+    if (reset) rules.push_back("mpa.startup.frames-time-out");
     // Before the first FPDU no Terminate can report an error to the peer (RFC 5044 section 7.1.2).
     if (!stream.may_send)
       rules.insert(rules.end(),
-                   {"mpa.dual-stack.recovers-during-switch", "mpa.crc.recomputed-on-receive",
-                    "ddp.llp.boundaries-preserved", "mpa.receive.works-without-alignment"});
+                   {"mpa.startup.frames-time-out", "mpa.dual-stack.recovers-during-switch",
+                    "mpa.crc.recomputed-on-receive", "ddp.llp.boundaries-preserved",
+                    "mpa.receive.works-without-alignment"});
     return contradiction(std::move(rules), "the connection stays");
   }
   const bool orderly = stream.phase == Phase::running;
@@ -65,7 +68,8 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
 Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
   const auto found = std::ranges::find(stream.receives, event.work, &Receive::work);
   if (found == stream.receives.end())
-    return contradiction({"ddp.delivery.at-most-once"}, "one completion for each receive");
+    return contradiction({"ddp.delivery.at-most-once", "rdmap.send.consumes-one-buffer"},
+                         "one completion for each receive");
   if (found != stream.receives.begin())
     return contradiction({"rdmap.send.delivered-in-order", "ddp.delivery.in-sent-order",
                           "ddp.delivery.last-after-prior-deliveries"},
@@ -76,15 +80,16 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
       return contradiction(
           {"ddp.delivery.only-with-last-flag", "ddp.header.l-zero-is-intermediate",
            "rdmap.order.sends-delivered-after-ddp", "ddp.header.t-one-means-tagged",
-           "ddp.untagged.qn-selects-queue", "rdmap.read.request-not-delivered",
-           "mpa.enhanced.startup-gives-no-completion", "rdmap.atomic.request-not-delivered",
-           "rdmap.atomic.response-consumes-untagged-buffer", "rdmap.terminate.consumes-one-buffer",
-           "ddp.close.outstanding-requests-fail", "ddp.delivery.at-most-once"},
+           "rdmap.write.not-delivered-to-ulp", "ddp.untagged.qn-selects-queue",
+           "rdmap.read.request-not-delivered", "mpa.enhanced.startup-gives-no-completion",
+           "rdmap.atomic.request-not-delivered", "rdmap.atomic.response-consumes-untagged-buffer",
+           "rdmap.terminate.consumes-one-buffer", "ddp.close.outstanding-requests-fail",
+           "ddp.delivery.at-most-once"},
           "no success: no message has filled it");
     if (stream.goes_on())
       return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream continues");
     watch.coverage.took(Transition::receive_flushed);
-    stream.receives.pop_front();
+    stream.receives.erase(stream.receives.begin());
     return {};
   }
   if (!success)
@@ -110,7 +115,7 @@ Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, con
     return contradiction({"ddp.delivery.rsvdulp-given", "rdmap.send.solicited-event"},
                          found->solicited ? "solicited" : "not solicited");
   watch.coverage.took(Transition::receive_completed);
-  stream.receives.pop_front();
+  stream.receives.erase(stream.receives.begin());
   return {};
 }
 
@@ -120,7 +125,7 @@ void pass_over_unsignaled(Stream& stream, iut::WorkId reported) {
     const Work& first = stream.work.front();
     if (first.command.signaled || first.command.work == reported || !may_be_done(stream, first))
       return;
-    stream.work.pop_front();
+    stream.work.erase(stream.work.begin());
   }
 }
 
@@ -163,13 +168,16 @@ Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, c
         found->command.operation);
   if (event.status == "success") {
     if (const auto explained = explain_success(stream, *found); !explained) return explained;
+    if (found->is(iut::operation::bind_window))
+      watch.coverage.took(found->length() > 0 ? Transition::window_bound
+                                              : Transition::window_unbound);
     watch.coverage.took(Transition::work_completed);
   } else if (stream.goes_on()) {
     return contradiction({"rdmap.order.completion-after-ddp"}, "success");
   } else {
     watch.coverage.took(Transition::work_failed);
   }
-  stream.work.pop_front();
+  stream.work.erase(stream.work.begin());
   return {};
 }
 
@@ -217,6 +225,16 @@ Explained explain(State& state, std::size_t index, const iut::AsynchronousEvent&
     return contradiction({"rdmap.error.local-ulp-informed"}, "no error: the stream continues");
   stream.error_reported = true;
   watch.coverage.took(Transition::fault_reported);
+  return {};
+}
+
+Explained explain_low(State& state, const Watch& watch) {
+  const auto low = std::ranges::find(state.shared_queues, true, &SharedQueue::is_low);
+  if (low == state.shared_queues.end())
+    return contradiction({"sec.resources.shared-receive-overuse-detected"},
+                         "no event: as many receives wait as the limit says");
+  low->is_low = false;
+  watch.coverage.took(Transition::limit_reported);
   return {};
 }
 

@@ -43,6 +43,8 @@ struct Watch {
                                 const Watch& watch);
 [[nodiscard]] Explained explain(State& state, std::size_t stream, const iut::AsynchronousEvent&,
                                 const Watch& watch);
+/// A shared queue has fewer receives than the limit that the consumer has set.
+[[nodiscard]] Explained explain_low(State& state, const Watch& watch);
 /// The part of explain() for messages.
 [[nodiscard]] Explained explain_message(State& state, std::size_t stream, const SeenMessage& seen,
                                         const Watch& watch);

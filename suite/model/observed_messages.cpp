@@ -181,8 +181,10 @@ Contradiction too_early(const Stream& stream, const Work& work) {
   if (work.command.fence)
     return {{"rdmap.order.read-completes-after-response"},
             "no fenced work before the Reads ahead of it are answered"};
-  return {{"rdmap.resources.outbound-limit-kept"},
-          fmt::format("at most {} Reads at a time", stream.terms.depths.ord)};
+  std::vector<RuleId> rules{"rdmap.resources.outbound-limit-kept",
+                            "sec.reads.initiator-queues-excess"};
+  rules.insert(rules.end(), stream.terms.depths.rules.begin(), stream.terms.depths.rules.end());
+  return {std::move(rules), fmt::format("at most {} Reads at a time", stream.terms.depths.ord)};
 }
 
 Explained explain_work(State& state, std::size_t index, const SeenMessage& seen,
@@ -266,13 +268,13 @@ Explained explain_atomic_response(Stream& stream, const SeenMessage& seen, const
          "rdmap.atomic.cmpswap-returns-original", "rdmap.atomic.cmpswap-fields-big-endian",
          "rdmap.atomic.fetchadd-fields-big-endian", "rdmap.atomic.no-overlapping-execution",
          "rdmap.atomic.sees-earlier-write", "rdmap.atomic.second-waits-for-first",
-         "rdmap.atomic.fetchadd-masked-result", "rdmap.atomic.fetchadd-zero-mask",
-         "rdmap.atomic.fetchadd-implemented", "rdmap.atomic.fetchadd-target-endian",
-         "rdmap.atomic.cmpswap-target-endian", "rdmap.atomic.cmpswap-masked-swap",
-         "rdmap.atomic.cmpswap-masked-compare", "rdmap.atomic.cmpswap-mismatch-unchanged",
-         "rdmap.atomic.cmpswap-match-swapped"},
+         "rdmap.atomic.responses-in-request-order", "rdmap.atomic.fetchadd-masked-result",
+         "rdmap.atomic.fetchadd-zero-mask", "rdmap.atomic.fetchadd-implemented",
+         "rdmap.atomic.fetchadd-target-endian", "rdmap.atomic.cmpswap-target-endian",
+         "rdmap.atomic.cmpswap-masked-swap", "rdmap.atomic.cmpswap-masked-compare",
+         "rdmap.atomic.cmpswap-mismatch-unchanged", "rdmap.atomic.cmpswap-match-swapped"},
         text_of(due));
-  stream.responses.pop_front();
+  stream.responses.erase(stream.responses.begin());
   watch.coverage.took(Transition::atomic_response_sent);
   return {};
 }
@@ -305,10 +307,11 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
                           "rdmap.read.message-size-range", "rdmap.read.partial-buffer"},
                          text_of(due));
   if (!seen.cut_off && !due.indeterminate && seen.payload != due.octets)
-    return contradiction({"rdmap.read.response-data-from-source", "rdmap.read.src-to-arbitrary"},
+    return contradiction({"rdmap.read.response-data-from-source", "rdmap.read.src-to-arbitrary",
+                          "rdmap.order.read-sees-earlier-write"},
                          "the octets of the source");
   if (seen.cut_off) return {};
-  stream.responses.pop_front();
+  stream.responses.erase(stream.responses.begin());
   watch.coverage.took(Transition::response_sent);
   return {};
 }
@@ -332,7 +335,9 @@ std::vector<RuleId> rules_of_refusal(const Stream& stream, const wire::Terminate
             "rdmap.atomic.request-not-delivered",
             "rdmap.atomic.response-consumes-untagged-buffer",
             "rdmap.read.request-processed-by-rdmap",
-            "ddp.untagged.qn-selects-queue"};
+            "ddp.untagged.qn-selects-queue",
+            "ddp.header.t-one-means-tagged",
+            "mpa.enhanced.initiator-adjusts-before-rtr"};
   if (reported == cause::ddp_untagged_msn_out_of_range)
     return {"ddp.untagged.msn-increments-per-message", "ddp.llp.no-duplicate-segments",
             "mpa.receive.reordered-segments-delivered-in-order"};
@@ -340,19 +345,29 @@ std::vector<RuleId> rules_of_refusal(const Stream& stream, const wire::Terminate
     return {"rdmap.order.read-response-after-later-messages",
             "rdmap.immediate.may-pass-read-response", "rdmap.order.read-completes-after-response"};
   if (reported == cause::rdmap_operation_unspecified)
-    return {"ddp.llp.boundaries-preserved", "rdmap.atomic.request-not-early",
-            "ddp.delivery.only-with-last-flag"};
+    return {"ddp.llp.boundaries-preserved",
+            "rdmap.atomic.request-not-early",
+            "ddp.delivery.only-with-last-flag",
+            "rdmap.atomic.response-after-later-messages",
+            "mpa.receive.start-located-unambiguously",
+            "mpa.receive.boundaries-by-length-field"};
   if (reported == cause::ddp_tagged_invalid_stag || reported == cause::rdmap_access_rights ||
       reported == cause::ddp_tagged_stag_not_associated)
     return {"rdmap.security.access-rights-mechanism", "ddp.security.pd-association-supported",
-            "sec.buffer.read-write-stag-optional"};
+            "sec.buffer.read-write-stag-optional", "rdmap.invalidate.stag-invalidated"};
+  if (reported == cause::mpa_marker) return {"mpa.markers.zero-pointer-means-header-next"};
   if (reported == cause::ddp_tagged_base_or_bounds)
     return {"rdmap.security.buffer-association-mechanism", "rdmap.read.request-header-format"};
   return {};
 }
 
+bool is_about_stag(const wire::TerminateCause& cause) {
+  return cause == wire::cause::ddp_tagged_invalid_stag || cause == wire::cause::rdmap_invalid_stag;
+}
+
 /// RFC 5040 section 5.4 and 7.1.
-Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch& watch) {
+Explained explain_terminate(const Memory& memory, Stream& stream, const SeenMessage& seen,
+                            const Watch& watch) {
   if (stream.phase == Phase::broken || stream.phase == Phase::terminated || stream.closing) {
     // An error of the consumer, or caused by its work, may be reported.
     stream.terminate_seen = true;
@@ -363,6 +378,9 @@ Explained explain_terminate(Stream& stream, const SeenMessage& seen, const Watch
     if (seen.cause) {
       const auto refusal = rules_of_refusal(stream, *seen.cause);
       rules.insert(rules.end(), refusal.begin(), refusal.end());
+      if (is_about_stag(*seen.cause))
+        for (const Region& region : memory.regions)
+          rules.insert(rules.end(), region.named_by.begin(), region.named_by.end());
     }
     rules.insert(rules.end(), {"rdmap.terminate.sent-on-rdmap-error"});
     return contradiction(std::move(rules), "no Terminate: there is no error");
@@ -393,7 +411,7 @@ Explained explain_message(State& state, std::size_t index, const SeenMessage& se
     return contradiction({"rdmap.terminate.nothing-sent-after"}, "nothing after its Terminate");
   if (seen.cut_off && stream.goes_on())
     return contradiction({"ddp.segmentation.all-data-sent"}, "all segments of the message");
-  if (seen.opcode == Opcode::terminate) return explain_terminate(stream, seen, watch);
+  if (seen.opcode == Opcode::terminate) return explain_terminate(state.memory, stream, seen, watch);
   if (seen.opcode == Opcode::read_response) return explain_response(stream, seen, watch);
   if (seen.opcode == Opcode::atomic_response) return explain_atomic_response(stream, seen, watch);
   return explain_work(state, index, seen, watch);

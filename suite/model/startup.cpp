@@ -25,6 +25,10 @@ Depths depths_of_responder(const Depths& own, const std::optional<EnhancedWords>
   if (!request || !reply) return depths;
   if (is_number(reply->ird)) depths.ird = reply->ird;
   if (is_number(reply->ord)) depths.ord = depths.ord_due = reply->ord;
+  if (is_number(request->ird))
+    depths.rules.push_back("mpa.enhanced.responder-ord-within-initiator-ird");
+  else
+    depths.rules.push_back("mpa.enhanced.ird-all-ones-keeps-responder-ord");
   if (is_number(request->ird)) lower_ord(depths, request->ird);
   return depths;
 }
@@ -37,6 +41,10 @@ Depths depths_of_initiator(const Depths& own, const std::optional<EnhancedWords>
   if (is_number(request->ord)) depths.ord = depths.ord_due = request->ord;
   // It may be lowered to what the Responder uses.
   if (is_number(reply->ord)) depths.ird = reply->ord;
+  if (is_number(reply->ird))
+    depths.rules.push_back("mpa.enhanced.initiator-ord-at-most-responder-ird");
+  else
+    depths.rules.push_back("mpa.enhanced.reply-ird-all-ones-keeps-ord");
   if (is_number(reply->ird)) lower_ord(depths, reply->ird);
   return depths;
 }

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/wire/ddp.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
+#include "suite/model/finding.hpp"
 
 namespace suite::model {
 
@@ -20,6 +21,8 @@ struct Depths {
   std::uint32_t ird = 0;
   /// Reads that it may have open at a time, and how many of them it must not hold back.
   std::uint32_t ord = 0, ord_due = 0;
+  /// By which the ORD is what it is.
+  std::vector<RuleId> rules{};
 };
 
 /// The Words of both frames; none where a frame is not enhanced. `own`: what the consumer of the IUT

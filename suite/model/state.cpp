@@ -35,6 +35,11 @@ Work* Stream::open_read() {
   return found == work.end() ? nullptr : &*found;
 }
 
+bool Stream::awaits_atomic() const {
+  return std::ranges::any_of(
+      work, [](const Work& each) { return each.is_atomic() && each.sent && !each.done; });
+}
+
 std::size_t Stream::open_reads() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       work, [](const Work& each) { return each.asks() && each.sent && !each.done; }));
@@ -44,16 +49,23 @@ bool Stream::operator==(const Stream& other) const {
   const auto all = [](const Stream& stream) {
     return std::tie(stream.phase, stream.fault, stream.may_send, stream.incoming, stream.next_msn,
                     stream.receives, stream.work, stream.responses, stream.peer_closed,
-                    stream.closing, stream.terminate_seen, stream.iut_closed, stream.iut_reset,
-                    stream.disconnected, stream.error_reported);
+                    stream.closing, stream.gives_up, stream.terminate_seen, stream.iut_closed,
+                    stream.iut_reset, stream.disconnected, stream.error_reported);
   };
-  return all(*this) == all(other) && held.size() == other.held.size();
+  return all(*this) == all(other) && held.size() == other.held.size() &&
+         passed_over.empty() == other.passed_over.empty();
 }
 
 std::size_t Stream::open_like(const Work& one) const {
   return static_cast<std::size_t>(std::ranges::count_if(work, [&](const Work& each) {
     return each.asks() && each.is_atomic() == one.is_atomic() && each.sent && !each.done;
   }));
+}
+
+const SharedQueue* State::shared_of(const Stream& stream) const {
+  const auto found =
+      std::ranges::find(shared_queues, stream.terms.shared_queue, &SharedQueue::handle);
+  return found == shared_queues.end() ? nullptr : &*found;
 }
 
 void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets) {

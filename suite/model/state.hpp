@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <optional>
 #include <vector>
 
@@ -15,6 +14,8 @@ namespace suite::model {
 /// What startup has negotiated for a stream.
 struct StreamTerms {
   iut::Handle endpoint = 0, domain = 0;
+  /// Of its receives, if it shares them with other streams.
+  iut::Handle shared_queue = 0;
   Depths depths;
   /// The RTR indication of the peer, which has used an MSN and is not its consumer's business.
   std::optional<wire::Opcode> rtr{};
@@ -59,6 +60,8 @@ struct Work {
   std::uint64_t received = 0;
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
+  /// Of a bind, if the API chooses another key for it.
+  std::optional<std::uint32_t> new_stag{};
   /// Of an Atomic: the identifier in its Request.
   std::uint32_t request_id = 0;
 
@@ -72,7 +75,9 @@ struct Work {
   }
   /// It waits for a Response.
   [[nodiscard]] bool asks() const { return is_read() || is_atomic(); }
-  [[nodiscard]] bool is_local() const { return is(iut::operation::local_invalidate); }
+  [[nodiscard]] bool is_local() const {
+    return is(iut::operation::local_invalidate) || is(iut::operation::bind_window);
+  }
   [[nodiscard]] std::uint64_t length() const;
   bool operator==(const Work& other) const {
     return command.work == other.command.work && payload == other.payload &&
@@ -127,10 +132,18 @@ enum class Phase : std::uint8_t {
 struct SentSegment {
   Octets ulpdu;
   bool crc_wrong = false;
+  /// A Marker of its FPDU does not point to the FPDU's beginning; the CRC covers it as it is.
+  bool marker_wrong = false;
+  /// Rules about what is odd or wrong in its FPDU.
+  std::vector<RuleId> concerned{};
+};
+/// The first octets of an FPDU: nothing may follow from them.
+struct SentPart {
+  Octets ulpdu;
 };
 struct SentFin {};
 struct SentReset {};
-using Sent = std::variant<SentSegment, SentFin, SentReset>;
+using Sent = std::variant<SentSegment, SentPart, SentFin, SentReset>;
 
 struct Stream {
   StreamTerms terms;
@@ -138,24 +151,29 @@ struct Stream {
   /// Refusing: the error that it has found.
   Fault fault;
   /// Holding: what has arrived and is not processed yet.
-  std::deque<Sent> held;
+  std::vector<Sent> held;
   /// It may send (RFC 5044 section 7.1.2).
   bool may_send = false;
 
   static constexpr std::size_t queues = 4;
   std::array<Incoming, queues> incoming;
   std::array<std::uint32_t, queues> next_msn{1, 1, 1, 1};
-  std::deque<Receive> receives;
-  std::deque<Work> work;
-  std::deque<Response> responses;
+  // Short lists, copied with the state more often than anything leaves them.
+  std::vector<Receive> receives;
+  std::vector<Work> work;
+  std::vector<Response> responses;
 
   /// The tester has closed its half; the IUT's consumer has asked to close.
   bool peer_closed = false, closing = false;
+  /// It closes by a reset, and does not look at what arrives before that.
+  bool gives_up = false;
   // What was seen of the end.
   bool terminate_seen = false, iut_closed = false, iut_reset = false;
   bool disconnected = false, error_reported = false;
   /// Rules by which the last input must be accepted.
   std::vector<RuleId> taken_by;
+  /// SHOULDs about the last input that this state takes the IUT not to follow.
+  std::vector<RuleId> passed_over;
 
   [[nodiscard]] bool is_over() const { return iut_reset || (iut_closed && peer_closed); }
   /// It continues: what is due must come.
@@ -166,14 +184,36 @@ struct Stream {
   /// The Read or Atomic of the IUT that the next Response is for.
   [[nodiscard]] Work* open_read();
   [[nodiscard]] std::size_t open_reads() const;
+  /// An Atomic Response is due from the peer.
+  [[nodiscard]] bool awaits_atomic() const;
   /// Those of the kind of `one`: Atomics may be counted apart from Reads (RFC 7306 section 5.2).
   [[nodiscard]] std::size_t open_like(const Work& one) const;
   bool operator==(const Stream& other) const;
 };
 
+/// Receives for the messages of several streams (RFC 5042 section 6.4.3.1). A stream has those that its
+/// messages have taken.
+struct SharedQueue {
+  iut::Handle handle = 0;
+  std::vector<Receive> waiting;
+  /// An event is due once fewer wait; 0: none is.
+  std::uint32_t limit = 0;
+  bool is_low = false;
+  bool operator==(const SharedQueue&) const = default;
+};
+
 struct State {
   Memory memory;
   std::vector<Stream> streams;
+  std::vector<SharedQueue> shared_queues;
+
+  /// The queue that the stream shares, or nullptr.
+  [[nodiscard]] const SharedQueue* shared_of(const Stream& stream) const;
+  /// A receive is there for the stream's next message.
+  [[nodiscard]] bool has_receive(const Stream& stream) const {
+    const SharedQueue* shared = shared_of(stream);
+    return !stream.receives.empty() || (shared != nullptr && !shared->waiting.empty());
+  }
 
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
@@ -181,7 +221,11 @@ struct State {
   /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).
   void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
-  bool operator==(const State&) const = default;
+  /// Memory comes last: most of what differs differs before.
+  bool operator==(const State& other) const {
+    return streams == other.streams && shared_queues == other.shared_queues &&
+           memory == other.memory;
+  }
 };
 using States = std::vector<State>;
 

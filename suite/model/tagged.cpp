@@ -38,8 +38,8 @@ void check_headers(const wire::Segment& segment, Faults& faults) {
 void leave_open(State& state, const Tagged& segment, const Accessor& by) {
   Faults faults;
   state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
-  if (Region* region = state.memory.of_stag(segment.stag); region != nullptr && !faults.any())
-    region->indeterminate = true;
+  if (const auto grant = state.memory.of_stag(segment.stag); grant && !faults.any())
+    grant->region->indeterminate = true;
 }
 
 /// Rules by which it must be accepted although it looks odd.
@@ -54,10 +54,9 @@ void note_oddities(Stream& stream, const wire::Segment& segment) {
 void place_write(const Taking& taking, State state, const Tagged& segment) {
   taking.coverage.took(segment.payload.empty() ? Transition::empty_write
                                                : Transition::segment_of_write);
-  if (Region* region = state.memory.of_stag(segment.stag);
-      region != nullptr && !segment.payload.empty()) {
-    region->users |= 1U << taking.stream;
-    state.place(*region, segment.offset - region->base, segment.payload);
+  if (const auto grant = state.memory.of_stag(segment.stag); grant && !segment.payload.empty()) {
+    note_use(taking, state, *grant);
+    state.place(*grant->region, segment.offset - grant->region->base, segment.payload);
   }
   taking.after.push_back(std::move(state));
 }
@@ -76,9 +75,9 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
   }
   if (faults.any()) {
     // DDP may have placed it in the sink before RDMAP found that it is not the next of its Response.
-    if (Region* sink = state.memory.of_stag(segment.stag);
-        sink != nullptr && read != nullptr && segment.stag == read->sink_stag)
-      sink->indeterminate = true;
+    if (const auto sink = state.memory.of_stag(segment.stag);
+        sink && read != nullptr && segment.stag == read->sink_stag)
+      sink->region->indeterminate = true;
     leave_open(state, segment, accessor(taking));
     return refuse(taking, std::move(state), faults.all(), SentSegment{});
   }

@@ -70,6 +70,7 @@ void check_rdmap(const wire::Segment& segment, const Untagged& fields, Faults& f
 
 /// Rules that the kind of message adds to those of its fields.
 void concern_kind(const Untagged& fields, Faults& faults) {
+  if (fields.queue == terminate_queue) faults.concern({"rdmap.terminate.invalid-surfaced"});
   if (fields.opcode == Opcode::read_request)
     faults.concern({"rdmap.read.invalid-request-surfaced", "rdmap.error.read-request-terminate",
                     "rdmap.read.error-passed-up-and-terminated", "rdmap.error.read-request-version",
@@ -88,20 +89,28 @@ void concern_kind(const Untagged& fields, Faults& faults) {
   else
     faults.concern({"rdmap.send.invalid-surfaced", "rdmap.error.incoming-message-terminate",
                     "ddp.untagged.validated-before-placement",
-                    "rdmap.order.read-response-after-prior-send"});
+                    "rdmap.order.read-response-after-prior-send",
+                    "rdmap.atomic.response-after-prior-send"});
 }
 
-void note_oddities(Stream& stream, const wire::Segment& segment, const Untagged& fields) {
+void note_oddities(State& state, Stream& stream, const wire::Segment& segment,
+                   const Untagged& fields) {
+  if (segment.rdmap().version() == 0)
+    stream.taken_by.push_back("rdmap.header.version-zero-admissible");
   if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
     stream.taken_by.push_back("ddp.header.rsvd-ignored-on-receive");
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0)
     stream.taken_by.push_back("rdmap.header.reserved-bits-ignored");
-  if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode))
-    stream.taken_by.push_back(
+  if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode)) {
+    const RuleId rule =
         wire::is_immediate(fields.opcode) ? RuleId("rdmap.immediate.invalidate-stag-ignored")
         : fields.opcode == Opcode::atomic_request || fields.opcode == Opcode::atomic_response
             ? RuleId("rdmap.atomic.invalidate-stag-ignored")
-            : RuleId("rdmap.header.invalidate-stag-ignored"));
+            : RuleId("rdmap.header.invalidate-stag-ignored");
+    stream.taken_by.push_back(rule);
+    if (const auto grant = state.memory.of_stag(fields.ulp_word))
+      grant->region->named_by.push_back(rule);
+  }
   if (fields.payload.empty()) {
     stream.taken_by.push_back("ddp.segmentation.zero-length-accepted");
     stream.taken_by.push_back("rdmap.send.zero-length-consumes-buffer");
@@ -128,26 +137,30 @@ void deliver_invalidation(const Taking& taking, State state, const Untagged& fie
   const auto& terms = state.streams[taking.stream].terms;
   const auto fail = [&](const Fault& fault) {
     Faults faults;
+    concern_revoked(state.memory, stag, faults);
     faults.add(fault);
     concern_kind(fields, faults);
     refuse(taking, state, faults.all(), SentSegment{});
   };
-  Region* region = state.memory.of_stag(stag);
-  if (region == nullptr) return fail(fault::nothing_to_invalidate);
-  if (region->domain != terms.domain) return fail(fault::foreign_invalidation);
-  const auto sharers = std::ranges::count_if(
-      state.streams, [&](const Stream& each) { return each.terms.domain == terms.domain; });
+  const auto grant = state.memory.of_stag(stag);
+  if (!grant) return fail(fault::nothing_to_invalidate);
+  if (grant->domain() != terms.domain || grant->stream().value_or(taking.stream) != taking.stream)
+    return fail(fault::foreign_invalidation);
+  const auto sharers =
+      grant->stream() ? 1 : std::ranges::count_if(state.streams, [&](const Stream& each) {
+        return each.terms.domain == terms.domain;
+      });
   std::size_t users = 0;
   for (std::size_t i = 0; i < state.streams.size(); ++i)
-    if ((region->users >> i & 1U) != 0 && state.streams[i].goes_on()) ++users;
-  const bool is_shared = users > 1;
+    if ((grant->region->users >> i & 1U) != 0 && state.streams[i].goes_on()) ++users;
+  const bool is_shared = sharers > 1 && users > 1;
   if (!is_shared) {
     State gone = state;
-    gone.memory.of_stag(stag)->valid = false;
+    gone.memory.revoke(stag);
     taking.coverage.took(Transition::send_invalidated);
     fill_receive(gone, taking, fields, stag);
   }
-  const iut::Access& access = region->access;
+  const iut::Access& access = grant->access();
   if (!access.remote_read && !access.remote_write && !access.remote_atomic)
     fail(fault::rightless_invalidation);
   if (sharers < 2) return;
@@ -182,8 +195,9 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
       concern_kind(fields, faults);
       return refuse(taking, std::move(state), faults.all(), SentSegment{});
     }
-    Region& source = *state.memory.of_stag(stag);
-    source.users |= 1U << taking.stream;
+    const Grant grant = *state.memory.of_stag(stag);
+    note_use(taking, state, grant);
+    Region& source = *grant.region;
     response.indeterminate = source.indeterminate;
     const auto from =
         source.contents.octets().begin() + static_cast<std::ptrdiff_t>(offset - source.base);
@@ -210,6 +224,16 @@ void deliver_immediate(const Taking& taking, State state, const Untagged& fields
   taking.after.push_back(std::move(state));
 }
 
+/// RFC 5040 section 4.8: what a Terminate may look like.
+void note_terminate(Stream& stream, const Octets& octets) {
+  const auto terminate = wire::parse_terminate(octets);
+  if (!terminate) return stream.taken_by.push_back("rdmap.terminate.invalid-surfaced");
+  if (terminate->reserved != 0) stream.taken_by.push_back("rdmap.terminate.reserved-ignored");
+  if (terminate->cause.layer == wire::layer::rdmap &&
+      terminate->cause.type == wire::error_type::rdmap_local)
+    stream.taken_by.push_back("rdmap.terminate.local-catastrophic-any-code");
+}
+
 void deliver(const Taking& taking, State state, const Untagged& fields, const Incoming& message) {
   if (message.opcode == Opcode::atomic_request)
     return deliver_atomic_request(taking, state, message.octets);
@@ -221,6 +245,7 @@ void deliver(const Taking& taking, State state, const Untagged& fields, const In
     return deliver_read_request(taking, std::move(state), fields, message.octets);
   if (fields.queue == terminate_queue) {
     // Well made or not, it ends the stream (RFC 5040 sections 5.4 and 7).
+    note_terminate(state.streams[taking.stream], message.octets);
     state.streams[taking.stream].phase = Phase::terminated;
     doubt_unanswered_atomics(state, taking.stream);
     taking.coverage.took(Transition::terminate_came);
@@ -264,13 +289,10 @@ void leave_open(State& state, std::size_t stream, const Untagged& fields) {
     if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
 }
 
-}  // namespace
-
-void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
-  const Untagged fields = fields_of(segment);
+void process(const Taking& taking, const wire::Segment& segment, const Untagged& fields) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];
-  note_oddities(stream, segment, fields);
+  note_oddities(state, stream, segment, fields);
   Faults faults;
   check_ddp(stream, segment, fields, faults);
   const bool placed = !faults.any();
@@ -280,12 +302,74 @@ void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
     accept(taking, state, fields);
   }
   check_rdmap(segment, fields, faults);
-  if (!faults.any()) return accept(taking, std::move(state), fields);
+  if (!faults.any()) {
+    if (fields.queue == atomic_queue && !stream.awaits_atomic()) {
+      // A buffer on queue 3 is there for each Atomic Request that is open, and else perhaps none.
+      Faults early;
+      early.add(fault::unasked_atomic_response);
+      refuse(taking, state, early.all(), SentSegment{});
+    }
+    return accept(taking, std::move(state), fields);
+  }
   if (placed) leave_open(state, taking.stream, fields);
   concern_kind(fields, faults);
   Octets ulpdu(segment.header().begin(), segment.header().end());
   ulpdu.insert(ulpdu.end(), fields.payload.begin(), fields.payload.end());
   refuse(taking, std::move(state), faults.all(), SentSegment{std::move(ulpdu)});
+}
+
+/// The states in which the stream's next message has a receive of the shared queue. Which of those that
+/// wait is the IUT's choice.
+States with_shared_receive(const State& before, std::size_t stream) {
+  const SharedQueue& queue = *before.shared_of(before.streams[stream]);
+  const auto number = static_cast<std::size_t>(&queue - before.shared_queues.data());
+  States states;
+  for (std::size_t i = 0; i < queue.waiting.size(); ++i) {
+    State state = before;
+    SharedQueue& left = state.shared_queues[number];
+    state.streams[stream].receives.push_back(left.waiting[i]);
+    left.waiting.erase(left.waiting.begin() + static_cast<std::ptrdiff_t>(i));
+    if (left.waiting.size() < left.limit) {
+      left.limit = 0;
+      left.is_low = true;
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+/// A segment that is refused may, or may not, have taken a receive.
+void process_with_shared(const Taking& taking, const wire::Segment& segment,
+                         const Untagged& fields) {
+  States after;
+  bool is_refused = false;
+  taking.coverage.took(Transition::shared_receive_taken);
+  for (const State& each : with_shared_receive(taking.before, taking.stream))
+    process({each, taking.stream, taking.coverage, after}, segment, fields);
+  for (State& each : after) {
+    const Stream& stream = each.streams[taking.stream];
+    if (stream.phase == Phase::refusing && !is_refused) {
+      State untaken = each;
+      untaken.shared_queues = taking.before.shared_queues;
+      untaken.streams[taking.stream].receives = taking.before.streams[taking.stream].receives;
+      taking.after.push_back(std::move(untaken));
+      is_refused = true;
+    }
+    taking.after.push_back(std::move(each));
+  }
+}
+
+}  // namespace
+
+void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
+  const Untagged fields = fields_of(segment);
+  const Stream& stream = taking.before.streams[taking.stream];
+  const SharedQueue* shared = taking.before.shared_of(stream);
+  const bool takes =
+      fields.queue == send_queue && std::ranges::all_of(stream.receives, &Receive::filled);
+  if (takes && shared != nullptr && !shared->waiting.empty())
+    return process_with_shared(taking, segment, fields);
+  process(taking, segment, fields);
 }
 
 }  // namespace suite::model

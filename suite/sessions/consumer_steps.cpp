@@ -32,6 +32,12 @@ class ConsumerStep {
         return receive();
       case Action::invalidate:
         return invalidate();
+      case Action::bind_window:
+        return bind_window();
+      case Action::unbind_window:
+        return unbind_window();
+      case Action::arm_limit:
+        return arm_limit();
       case Action::disconnect:
       case Action::abort:
         line_.disconnecting = step_.action == Action::disconnect;
@@ -68,10 +74,12 @@ class ConsumerStep {
     constexpr std::uint64_t longest = 1U << 20;
     command.length = std::clamp<std::uint64_t>(step_.length, 1, longest);
     const auto has = [&](const Right& right) { return (step_.value & right.bit) != 0; };
-    command.access = {.local_write = has(local_write),
-                      .remote_read = has(remote_read),
-                      .remote_write = has(remote_write),
-                      .remote_atomic = has(remote_atomic) && play_.can(iut::capability::atomics)};
+    command.access = {
+        .local_write = has(local_write),
+        .remote_read = has(remote_read),
+        .remote_write = has(remote_write),
+        .remote_atomic = has(remote_atomic) && play_.can(iut::capability::atomics),
+        .bind_window = has(bind_windows) && play_.can(iut::capability::memory_windows)};
     // What the peer may write to, the RNIC has to be able to write to.
     command.access.local_write =
         command.access.local_write || command.access.remote_write || command.access.remote_atomic;
@@ -85,7 +93,7 @@ class ConsumerStep {
 
   void deregister_region() {
     play_.settle();
-    const Region* region = pick([](const Region& each) { return !is_for_work(each); });
+    const Region* region = pick([this](const Region& each) { return !is_needed(each); });
     if (region == nullptr || play_.is_stopped()) return;
     play_.command(iut::DeregisterMemory{region->handle});
   }
@@ -109,20 +117,58 @@ class ConsumerStep {
     if (reply.octets && !play_.is_stopped()) play_.judge_memory(handle, *reply.octets);
   }
 
-  /// One or two pieces of a region.
+  /// Up to four pieces of a region.
   [[nodiscard]] std::vector<iut::Piece> pieces_of(const Region& region) const {
     const auto length = static_cast<std::uint32_t>(std::min(step_.length, region.length()));
-    const std::uint64_t offset = step_.offset % (region.length() - length + 1);
+    std::uint64_t offset = step_.offset % (region.length() - length + 1);
+    constexpr std::int64_t most = 4;
+    std::uint64_t count = 1;
     // A Read has one sink (RFC 5040 section 5.2).
-    const bool in_two = step_.action != Action::read && length > 1 && step_.value % 3 == 0 &&
-                        play_.limit("max_pieces", 2) > 1;
-    const auto first = static_cast<std::uint32_t>(in_two ? 1 + step_.value % (length - 1) : length);
-    std::vector<iut::Piece> pieces{{region.handle, offset, first}};
-    if (in_two) pieces.push_back({region.handle, offset + first, length - first});
+    if (step_.action != Action::read && step_.value % 3 == 0)
+      count += (step_.value >> 2) % static_cast<std::uint64_t>(play_.limit("max_pieces", most));
+    std::vector<iut::Piece> pieces;
+    std::uint32_t left = length;
+    while (pieces.size() + 1 < count && left > 1) {
+      const auto piece = static_cast<std::uint32_t>(1 + (step_.value >> 4) % (left - 1));
+      pieces.push_back({region.handle, offset, piece});
+      offset += piece;
+      left -= piece;
+    }
+    pieces.push_back({region.handle, offset, left});
     return pieces;
   }
 
+  /// Work or a window needs the region.
+  [[nodiscard]] bool is_needed(const Region& region) const {
+    return is_for_work(region) || play_.known().memory.has_windows(region.handle);
+  }
+
+  void receive_shared() {
+    const Region* region = work_region(true);
+    if (region == nullptr || region->length() < shared_receive_length ||
+        play_.receives_of(line_).size() >= most_shared_receives)
+      return;
+    iut::PostReceive command;
+    command.shared_queue = shared_queue;
+    command.work = play_.next_work();
+    command.pieces = {{region->handle,
+                       step_.offset % (region->length() - shared_receive_length + 1),
+                       shared_receive_length}};
+    if (play_.command(command).outcome == iut::Outcome::ok)
+      play_.receives_of(line_).push_back(shared_receive_length);
+  }
+
+  /// Only while enough wait: APIs differ in what follows otherwise.
+  void arm_limit() {
+    play_.settle();
+    const auto limit = static_cast<std::uint32_t>(1 + step_.value % most_shared_receives);
+    if (!line_.shares_receives || play_.is_stopped() || play_.receives_of(line_).size() < limit)
+      return;
+    play_.command(iut::ArmSharedQueueLimit{shared_queue, limit});
+  }
+
   void receive() {
+    if (line_.shares_receives) return receive_shared();
     const Region* region = work_region(true);
     if (region == nullptr || line_.closed) return;
     iut::PostReceive command;
@@ -135,20 +181,82 @@ class ConsumerStep {
 
   /// Local work waits for earlier posted work, or for the first FPDU; no text says for how much of
   /// it.
-  void invalidate() {
+  [[nodiscard]] bool can_run_local_work() {
     play_.settle();
     const model::Stream& stream = play_.known().streams[stream_];
-    const bool can_run = stream.goes_on() && stream.may_send && stream.work.empty();
-    if (play_.is_stopped() || !can_run) return;
-    const Region* region = pick([&](const Region& each) {
-      return each.valid && each.domain == line_.domain && !is_for_work(each);
-    });
-    if (region == nullptr || !play_.can(iut::capability::local_invalidate)) return;
+    return !play_.is_stopped() && stream.goes_on() && stream.may_send && stream.work.empty();
+  }
+  [[nodiscard]] iut::PostWork local_work(const char* operation) const {
     iut::PostWork command;
     command.endpoint = line_.endpoint;
     command.work = play_.next_work();
-    command.operation = iut::operation::local_invalidate;
-    command.invalidate_stag = region->stag;
+    command.operation = operation;
+    return command;
+  }
+
+  void invalidate() {
+    if (!can_run_local_work() || !play_.can(iut::capability::local_invalidate)) return;
+    const Region* region = pick([&](const Region& each) {
+      return each.valid && each.domain == line_.domain && !is_needed(each);
+    });
+    const model::Window* window = step_.value % 2 == 0 ? pick_window(true) : nullptr;
+    if (region == nullptr && window == nullptr) return;
+    iut::PostWork command = local_work(iut::operation::local_invalidate);
+    command.invalidate_stag = window != nullptr ? window->stag : region->stag;
+    play_.command(command);
+  }
+
+  /// One that this stream may bind and unbind.
+  [[nodiscard]] const model::Window* pick_window(bool bound) const {
+    std::vector<const model::Window*> list;
+    for (const model::Window& each : play_.known().memory.windows)
+      if (each.domain == line_.domain && (each.bound || !bound) &&
+          (!each.bound || each.stream.value_or(stream_) == stream_))
+        list.push_back(&each);
+    return list.empty() ? nullptr : list[step_.object % list.size()];
+  }
+
+  /// A new window, or one that is there already.
+  [[nodiscard]] iut::Handle window_to_bind() {
+    const model::Window* old = step_.value % 3 == 0 ? pick_window(false) : nullptr;
+    if (old != nullptr) return old->handle;
+    const auto handle = static_cast<iut::Handle>(play_.known().memory.windows.size() + 1);
+    const iut::Reply reply = play_.command(iut::AllocateWindow{handle, line_.domain});
+    play_.settle();
+    return reply.outcome == iut::Outcome::ok ? handle : 0;
+  }
+
+  void bind_window() {
+    if (!can_run_local_work() || !play_.can(iut::capability::memory_windows)) return;
+    const Region* region = pick([&](const Region& each) {
+      return each.valid && each.domain == line_.domain && each.access.bind_window;
+    });
+    if (region == nullptr) return;
+    iut::PostWork command = local_work(iut::operation::bind_window);
+    const std::uint64_t length = std::clamp<std::uint64_t>(step_.length, 1, region->length());
+    command.pieces = {{region->handle, step_.offset % (region->length() - length + 1),
+                       static_cast<std::uint32_t>(length)}};
+    const auto has = [&](const Right& right) { return (step_.value >> 8 & right.bit) != 0; };
+    // Who may not write locally may not let a peer write.
+    const bool writes = region->access.local_write;
+    command.window_access = {
+        .local_write = false,
+        .remote_read = has(remote_read),
+        .remote_write = has(remote_write) && writes,
+        .remote_atomic = has(remote_atomic) && writes && play_.can(iut::capability::atomics)};
+    command.window = window_to_bind();
+    if (command.window == 0 || play_.is_stopped()) return;
+    play_.command(command);
+    // A region to which a window is bound is no longer the peer's to invalidate.
+    play_.settle();
+  }
+
+  void unbind_window() {
+    if (!can_run_local_work()) return;
+    const model::Window* window = pick_window(true);
+    if (window == nullptr) return;
+    iut::PostWork command = local_work(iut::operation::bind_window);
+    command.window = window->handle;
     play_.command(command);
   }
 
@@ -167,7 +275,8 @@ class ConsumerStep {
 
   /// The operands: masks where the consumer names them, and mostly bits of both halves.
   void set_operands(iut::PostWork& command) const {
-    command.remote_offset &= ~std::uint64_t{7};
+    // The Requester names any offset (RFC 7306 section 5.1).
+    if (step_.value % 5 != 0) command.remote_offset &= ~std::uint64_t{7};
     command.add_or_swap = step_.value * 0x9E3779B97F4A7C15;
     if (step_.value % 2 == 1) command.compare = ~step_.value;
     if (step_.value % 3 == 0) command.add_or_swap_mask = step_.value >> 5;

@@ -47,14 +47,15 @@ T weighted(RandomChoices& random, const std::array<Weighted<T>, N>& choices) {
 constexpr std::array<std::uint64_t, 24> small_lengths{0,   1,   2,   3,   4,   5,   7,   8,
                                                       13,  27,  28,  29,  63,  64,  65,  100,
                                                       127, 128, 129, 255, 256, 257, 500, 513};
-constexpr std::array<std::uint64_t, 14> large_lengths{1000, 1023, 1024, 1025, 1419, 1423, 1440,
-                                                      1444, 1448, 2047, 2900, 4095, 4097, 6001};
+constexpr std::array<std::uint64_t, 15> large_lengths{
+    1000, 1023, 1024, 1025, 1419, 1423, 1440, 1444, 1448, 2047, 2900, 4095, 4097, 6001, 8193};
 constexpr std::array<std::uint64_t, 3> huge_lengths{65535, 65536, 65541};
 
 std::uint64_t length(RandomChoices& random) {
   const std::uint64_t kind = random.below(100);
+  if (kind < 8) return 0;
   if (kind < 70) return random.of(small_lengths);
-  if (kind < 98) return random.of(large_lengths);
+  if (kind < 96) return random.of(large_lengths);
   return random.of(huge_lengths);
 }
 
@@ -64,13 +65,13 @@ std::uint64_t region_length(RandomChoices& random) {
   return random.of(lengths);
 }
 
-constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
+constexpr std::array<Weighted<Action>, 25> actions{{{Action::peer_send, 18},
                                                     {Action::peer_write, 12},
                                                     {Action::peer_read, 12},
                                                     {Action::peer_answer, 12},
                                                     {Action::peer_atomic, 8},
                                                     {Action::peer_immediate, 4},
-                                                    {Action::peer_terminate, 1},
+                                                    {Action::peer_terminate, 2},
                                                     {Action::peer_close, 1},
                                                     {Action::peer_reset, 1},
                                                     {Action::register_region, 4},
@@ -84,15 +85,25 @@ constexpr std::array<Weighted<Action>, 22> actions{{{Action::peer_send, 18},
                                                     {Action::atomic, 5},
                                                     {Action::immediate, 4},
                                                     {Action::invalidate, 3},
+                                                    {Action::bind_window, 3},
+                                                    {Action::unbind_window, 2},
+                                                    {Action::arm_limit, 1},
                                                     {Action::disconnect, 1},
                                                     {Action::abort, 1}}};
 
 // What can be odd or wrong in a message of each kind.
-constexpr std::array odd{
-    Wrong::ddp_reserved, Wrong::rdmap_reserved,   Wrong::rdmap_version_zero, Wrong::unused_stag,
-    Wrong::pad,          Wrong::request_reserved, Wrong::unused_operands};
-constexpr std::array wrong_anywhere{Wrong::ddp_version, Wrong::rdmap_version, Wrong::opcode,
-                                    Wrong::crc, Wrong::cut_short};
+constexpr std::array odd{Wrong::ddp_reserved,
+                         Wrong::rdmap_reserved,
+                         Wrong::rdmap_version_zero,
+                         Wrong::unused_stag,
+                         Wrong::pad,
+                         Wrong::request_reserved,
+                         Wrong::unused_operands,
+                         Wrong::marker_reserved,
+                         Wrong::marker_low_bits};
+constexpr std::array wrong_anywhere{Wrong::ddp_version,   Wrong::rdmap_version, Wrong::opcode,
+                                    Wrong::crc,           Wrong::cut_short,     Wrong::marker,
+                                    Wrong::marker_on_path};
 constexpr std::array wrong_untagged{Wrong::queue, Wrong::msn, Wrong::message_offset};
 constexpr std::array wrong_access{Wrong::stag,         Wrong::stag_key, Wrong::revoked_stag,
                                   Wrong::foreign_stag, Wrong::no_right, Wrong::before_start,
@@ -103,6 +114,7 @@ constexpr std::array wrong_atomic{Wrong::unaligned, Wrong::atomic_operation, Wro
 constexpr std::array wrong_immediate{Wrong::no_buffer, Wrong::wrong_length};
 constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::beyond_end,
                                   Wrong::unasked};
+constexpr std::array wrong_terminate{Wrong::request_reserved, Wrong::wrong_length, Wrong::msn};
 
 /// A fault that is specific to the kind of message.
 Wrong special(RandomChoices& random, Action action) {
@@ -121,6 +133,8 @@ Wrong special(RandomChoices& random, Action action) {
       return untagged ? random.of(wrong_untagged) : random.of(wrong_immediate);
     case Action::peer_answer:
       return random.of(wrong_answer);
+    case Action::peer_terminate:
+      return random.of(wrong_terminate);
     default:
       return random.of(wrong_untagged);
   }
@@ -144,15 +158,23 @@ std::uint32_t cut(RandomChoices& random) {
   return random.one_in(6) ? random.of(sizes) : 0;
 }
 
+std::uint32_t rest(RandomChoices& random) {
+  constexpr std::array<std::uint32_t, 6> sizes{1, 2, 4, 5, 20, 0xFFFF};
+  return random.of(sizes);
+}
+
 Step draw_step(RandomChoices& random) {
   Step step;
   step.action = weighted(random, actions);
   step.stream = static_cast<std::uint32_t>(random.below(16));
   step.object = static_cast<std::uint32_t>(random.below(256));
   step.length = step.action == Action::register_region ? region_length(random) : length(random);
-  step.offset = random.any() >> 16;
+  // Accesses that meet in a few words, or anywhere.
+  step.offset = random.one_in(3) ? random.below(24) : random.any() >> 16;
   step.segment = segment(random);
   step.cut = cut(random);
+  step.rest = random.one_in(12) ? rest(random) : 0;
+  step.packed = random.one_in(4);
   step.wrong = wrong(random, step.action);
   step.value = random.any();
   step.solicited = random.one_in(4);
@@ -184,7 +206,7 @@ void draw_enhanced(RandomChoices& random, StreamSetup& stream) {
 }
 
 StreamSetup draw_stream(RandomChoices& random) {
-  constexpr std::array<std::uint32_t, 5> emss{0, 0, 536, 1100, 9000};
+  constexpr std::array<std::uint32_t, 6> emss{0, 0, 100, 536, 1100, 9000};
   constexpr std::array<std::uint32_t, 5> private_data{0, 0, 1, 64, 63};
   StreamSetup stream;
   stream.iut_initiates = random.one_in(2);
@@ -198,6 +220,7 @@ StreamSetup draw_stream(RandomChoices& random) {
   stream.early = random.one_in(3);
   stream.emss = random.of(emss);
   stream.own_domain = random.one_in(3);
+  stream.shared_receives = random.one_in(4);
   stream.private_data = random.of(private_data);
   constexpr auto faults = static_cast<std::uint64_t>(StartupFault::no_rtr_stated) + 1;
   if (random.one_in(2)) stream.fault = static_cast<StartupFault>(random.below(faults));
@@ -213,7 +236,7 @@ void draw_beginning(RandomChoices& random, Session& session) {
       step.action = Action::register_region;
       step.length = region_length(random);
       step.stream = i;
-      step.value |= 15;  // every right
+      step.value |= 31;  // every right
       session.steps.push_back(step);
     }
     // One with fewer rights, or taken away again.
@@ -221,7 +244,7 @@ void draw_beginning(RandomChoices& random, Session& session) {
     other.action = Action::register_region;
     other.length = region_length(random);
     other.stream = i;
-    other.value = (other.value & ~std::uint64_t{15}) | random.below(16);
+    other.value = (other.value & ~std::uint64_t{31}) | random.below(32);
     session.steps.push_back(other);
     if (random.one_in(2)) {
       Step gone = draw_step(random);
@@ -234,6 +257,12 @@ void draw_beginning(RandomChoices& random, Session& session) {
     receive.action = Action::receive;
     receive.stream = i;
     session.steps.push_back(receive);
+    if (random.one_in(3)) {
+      Step window = draw_step(random);
+      window.action = Action::bind_window;
+      window.stream = i;
+      session.steps.push_back(window);
+    }
     if (random.one_in(4)) continue;
     Step first = draw_step(random);
     first.action = Action::peer_write;

@@ -23,7 +23,7 @@ bool Opening::come_up() {
   play_.environment().tester.limit_segments(
       setup_.emss == 0 ? std::nullopt : std::optional<std::size_t>(setup_.emss));
   own_ = parameters();
-  if (setup_.early) post_early_receive();
+  if (setup_.early && !line_->shares_receives) post_early_receive();
   if (!open() || play_.is_stopped()) return false;
   terms_.crc = line_->peer.sending().crc;
   play_.model().add_stream(terms_);
@@ -79,7 +79,7 @@ void Opening::configure() {
   if ((setup_.iut_rtr & rtr_send) != 0) model.rtr->emplace_back("send");
   if ((setup_.iut_rtr & rtr_write) != 0) model.rtr->emplace_back("write");
   if ((setup_.iut_rtr & rtr_read) != 0) model.rtr->emplace_back("read");
-  play_.ask(model);
+  is_configured_ = play_.ask(model).outcome == iut::Outcome::ok;
 }
 
 void Opening::create_endpoint() {
@@ -90,6 +90,10 @@ void Opening::create_endpoint() {
   iut::CreateEndpoint create;
   create.endpoint = line_->endpoint = terms_.endpoint = endpoint_;
   create.domain = line_->domain = terms_.domain;
+  if (setup_.shared_receives && terms_.domain == 0 && play_.share_receives()) {
+    line_->shares_receives = true;
+    terms_.shared_queue = create.shared_queue = shared_queue;
+  }
   create.send_depth = static_cast<std::uint32_t>(play_.limit("max_send_depth", 64));
   create.receive_depth = static_cast<std::uint32_t>(play_.limit("max_receive_depth", 64));
   create.max_pieces = static_cast<std::uint32_t>(play_.limit("max_pieces", 4));
@@ -203,7 +207,8 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
   const auto* frame = arrival.as<lower_tester::ReceivedFrame>();
   if (frame == nullptr)
     return fail("a startup frame", arrival.text(),
-                {"mpa.startup.acceptable-request-accepted", "mpa.startup.frames-time-out"});
+                {"mpa.startup.acceptable-request-accepted", "mpa.startup.frames-time-out",
+                 "mpa.startup.frame-layout"});
   if (!std::ranges::equal(frame->frame().ulp_private_data(), own.private_data))
     return fail("the private data of its consumer", arrival.text(),
                 {"mpa.private-data.length-field-matches", "mpa.private-data.passed-to-ulp",

@@ -62,6 +62,8 @@ class Opening {
   Play& play_;
   const StreamSetup& setup_;
   iut::Handle endpoint_;
+  /// The IUT has taken the connection model and the RTR kinds of the setup.
+  bool is_configured_ = false;
   model::StreamTerms terms_;
   std::unique_ptr<Line> line_;
   iut::ConnectParameters own_;

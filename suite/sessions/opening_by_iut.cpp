@@ -89,7 +89,19 @@ class OpeningByIut final : public Opening {
     auto connection = acceptor.next(play_.environment().loop.now() + play_.environment().patience);
     if (!connection) return fail("a connection of the IUT", "none", {});
     line_->peer.adopt(std::move(connection));
-    return take_frame(own_);
+    return take_frame(own_) && asks_as_configured();
+  }
+  /// A is what its consumer has asked for (RFC 6581 section 9.2).
+  [[nodiscard]] bool asks_as_configured() {
+    const auto words = request_words();
+    if (!words || !is_configured_ || words->peer_to_peer == setup_.peer_to_peer) return true;
+    if (words->peer_to_peer)
+      return fail("A clear", wire::describe(frame()), {"mpa.enhanced.client-server-clears-flag-a"});
+    return fail("A set", wire::describe(frame()), {"mpa.enhanced.peer-to-peer-sets-flag-a"});
+  }
+  [[nodiscard]] static std::uint32_t kinds_of(const EnhancedWords& words) {
+    return (words.rtr_send ? rtr_send : 0) | (words.rtr_write ? rtr_write : 0) |
+           (words.rtr_read ? rtr_read : 0);
   }
   [[nodiscard]] std::optional<EnhancedWords> request_words() const { return frame().enhanced(); }
 
@@ -146,9 +158,7 @@ class OpeningByIut final : public Opening {
   /// RFC 6581 section 9.2: kinds that were not offered may be named as well.
   [[nodiscard]] EnhancedWords with_reply_kinds(const EnhancedWords& words,
                                                const EnhancedWords& theirs) const {
-    const std::uint32_t offered = (theirs.rtr_send ? rtr_send : 0) |
-                                  (theirs.rtr_write ? rtr_write : 0) |
-                                  (theirs.rtr_read ? rtr_read : 0);
+    const std::uint32_t offered = kinds_of(theirs);
     if (setup_.fault == StartupFault::no_rtr_stated) return with_rtr(words, 0);
     if (setup_.fault == StartupFault::no_common_rtr) return with_rtr(words, rtr_any & ~offered);
     std::uint32_t named = (setup_.rtr & offered) != 0 ? setup_.rtr : offered;

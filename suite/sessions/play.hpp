@@ -29,13 +29,20 @@ struct Line {
   std::deque<std::variant<ReadRequestFields, AtomicRequestFields>> asked;
   /// Lengths of the receives that no message of the tester has taken.
   std::deque<std::uint64_t> receives;
+  /// It takes its receives from the shared queue, in place of these.
+  bool shares_receives = false;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
+  /// FPDUs that are sent together with those that follow.
+  std::vector<lower_tester::Fpdu> packed;
   bool closed = false;
   /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
   [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
+  void send_packed() {
+    if (!packed.empty()) peer.send(std::exchange(packed, {}));
+  }
 };
 
 class Play {
@@ -68,6 +75,12 @@ class Play {
   [[nodiscard]] bool is_stopped() const { return stopped_; }
   [[nodiscard]] std::int64_t limit(const char* name, std::int64_t usual) const;
   [[nodiscard]] bool can(const char* capability) const;
+  /// Makes the shared queue, if there is none yet. False: the IUT has none.
+  [[nodiscard]] bool share_receives();
+  /// Lengths of the receives for the messages of this line.
+  [[nodiscard]] std::deque<std::uint64_t>& receives_of(Line& line) {
+    return line.shares_receives ? shared_receives_ : line.receives;
+  }
   [[nodiscard]] iut::WorkId next_work() { return ++last_work_; }
   [[nodiscard]] std::vector<std::unique_ptr<Line>>& lines() { return lines_; }
   void judge_memory(iut::Handle region, const Octets& octets) {
@@ -79,6 +92,7 @@ class Play {
   void settle_before(std::size_t inputs);
 
  private:
+  void take_fault(const lower_tester::SenderFault& fault);
   void play(const Step& step);
   void play_once(std::size_t stream, const Step& step);
   void finish();
@@ -101,7 +115,10 @@ class Play {
   std::vector<std::unique_ptr<Line>> bystanders_;
   std::deque<iut::Event> events_;
   std::set<std::string> capabilities_;
+  std::deque<std::uint64_t> shared_receives_;
+  bool has_shared_queue_ = false;
   iut::WorkId last_work_ = 0;
+  std::optional<base::TimePoint> fault_time_;
   std::size_t together_ = 0;
   bool stopped_ = false;
   Played played_;
@@ -114,6 +131,11 @@ class Play {
 void play_tester_step(Play& play, std::size_t stream, const Step& step);
 /// The consumer's part.
 void play_consumer_step(Play& play, std::size_t stream, const Step& step);
+
+inline constexpr iut::Handle shared_queue = 1;
+/// All receives in it are equal: which one a message takes is the IUT's choice.
+inline constexpr std::uint32_t shared_receive_length = 64;
+inline constexpr std::size_t most_shared_receives = 4;
 
 /// The region of a receive that is posted before its stream is up.
 inline constexpr iut::Handle first_early_region = 1000;

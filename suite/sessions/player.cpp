@@ -7,6 +7,7 @@
 
 #include "rules/catalogue.hpp"
 #include "suite/sessions/play.hpp"
+#include "suite/sessions/related_rules.hpp"
 
 namespace suite::sessions {
 
@@ -63,16 +64,13 @@ Play::Play(const Session& session, const Environment& environment)
                        stopped_ = true;
                        return;
                      }
-                     Found found{.rules = {std::string(fault.rule)},
-                                 .admissible = fault.expected,
-                                 .came = fault.actual,
-                                 .advisory = is_should(fault.rule)};
-                     for (const rules::RuleId& each : fault.also) found.rules.emplace_back(each.id);
-                     this->found(std::move(found));
+                     take_fault(fault);
                    },
                .on_inconclusive = [](const std::string&) {}},
       capabilities_(environment.iut.hello().capabilities.begin(),
-                    environment.iut.hello().capabilities.end()) {}
+                    environment.iut.hello().capabilities.end()) {
+  model_.windows_are_of_streams(can(iut::capability::stream_windows));
+}
 
 // ---------------------------------------------------------------- the IUT
 
@@ -115,6 +113,17 @@ void Play::gather(base::TimePoint deadline) {
   }
 }
 
+bool Play::share_receives() {
+  if (!can(iut::capability::shared_receive_queue)) return false;
+  if (has_shared_queue_) return true;
+  iut::CreateSharedQueue create;
+  create.queue = shared_queue;
+  create.depth = static_cast<std::uint32_t>(limit("max_shared_depth", 16));
+  create.max_pieces = static_cast<std::uint32_t>(limit("max_shared_pieces", 4));
+  has_shared_queue_ = command(create).outcome == iut::Outcome::ok;
+  return has_shared_queue_;
+}
+
 void Play::forget_events(iut::Handle endpoint) {
   std::erase_if(events_, [endpoint](const iut::Event& event) {
     return std::visit(
@@ -140,6 +149,32 @@ bool Play::writes_to_source() {
   return std::ranges::any_of(known().streams, [](const model::Stream& stream) {
     return std::ranges::any_of(stream.work, &model::Work::indeterminate);
   });
+}
+
+/// A fault of what the IUT sends, with the rules that may be behind it: those that speak about the same
+/// octets, and the error that a stream did not find.
+void Play::take_fault(const lower_tester::SenderFault& fault) {
+  std::vector<std::string> rules{std::string(fault.rule)};
+  for (const rules::RuleId& each : fault.also) rules.emplace_back(each.id);
+  for (std::size_t i = 0, count = rules.size(); i < count; ++i)
+    for (const rules::RuleId& each : related_rules(rules[i])) rules.emplace_back(each.id);
+  if (stopped_) {
+    // One frame may break several rules.
+    if (fault_time_ == environment_.loop.now()) {
+      auto& known = played_.found.back().rules;
+      known.insert(known.end(), rules.begin(), rules.end());
+    }
+    return;
+  }
+  static_cast<void>(model_.owes_nothing(acknowledged()));  // it takes what was done
+  for (const model::Stream& stream : this->known().streams)
+    if (stream.phase == model::Phase::refusing || stream.phase == model::Phase::holding)
+      for (const rules::RuleId& each : stream.fault.rules) rules.emplace_back(each.id);
+  found({.rules = std::move(rules),
+         .admissible = fault.expected,
+         .came = fault.actual,
+         .advisory = is_should(fault.rule)});
+  if (stopped_) fault_time_ = environment_.loop.now();
 }
 
 void Play::found(Found found) {
@@ -225,12 +260,15 @@ void Play::let_it_act() {
 }
 
 void Play::settle() {
+  for (const auto& line : lines_) line->send_packed();
   do {
     together_ = 0;
     let_it_act();
     if (stopped_) return;
     for (const auto& line : lines_) line->reads_under_way = 0;
     check(model_.settled(acknowledged()));
+    if (has_shared_queue_ && !stopped_)
+      shared_receives_.assign(known().shared_queues.front().waiting.size(), shared_receive_length);
   } while (!stopped_ && close_what_has_ended());
 }
 

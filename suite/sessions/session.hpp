@@ -39,6 +39,9 @@ enum class Action : std::uint8_t {
   atomic,
   immediate,
   invalidate,
+  bind_window,
+  unbind_window,
+  arm_limit,
   disconnect,
   abort,
 };
@@ -63,6 +66,9 @@ constexpr auto names_of(Action) {
                     "atomic",
                     "immediate",
                     "invalidate",
+                    "bind_window",
+                    "unbind_window",
+                    "arm_limit",
                     "disconnect",
                     "abort"};
 }
@@ -78,6 +84,8 @@ enum class Wrong : std::uint8_t {
   pad,
   request_reserved,
   unused_operands,
+  marker_reserved,
+  marker_low_bits,
   // wrong
   ddp_version,
   rdmap_version,
@@ -96,6 +104,8 @@ enum class Wrong : std::uint8_t {
   beyond_end,
   wrap,
   crc,
+  marker,
+  marker_on_path,
   cut_short,
   unaligned,
   atomic_operation,
@@ -111,6 +121,8 @@ constexpr auto names_of(Wrong) {
                     "pad",
                     "request_reserved",
                     "unused_operands",
+                    "marker_reserved",
+                    "marker_low_bits",
                     "ddp_version",
                     "rdmap_version",
                     "opcode",
@@ -128,6 +140,8 @@ constexpr auto names_of(Wrong) {
                     "beyond_end",
                     "wrap",
                     "crc",
+                    "marker",
+                    "marker_on_path",
                     "cut_short",
                     "unaligned",
                     "atomic_operation",
@@ -141,8 +155,10 @@ struct Right {
   std::uint64_t bit;
 };
 inline constexpr Right local_write{"local_write", 1}, remote_read{"remote_read", 2},
-    remote_write{"remote_write", 4}, remote_atomic{"remote_atomic", 8};
-inline constexpr std::array all_rights{local_write, remote_read, remote_write, remote_atomic};
+    remote_write{"remote_write", 4}, remote_atomic{"remote_atomic", 8},
+    bind_windows{"bind_window", 16};
+inline constexpr std::array all_rights{local_write, remote_read, remote_write, remote_atomic,
+                                       bind_windows};
 
 struct Step {
   Action action = Action::peer_send;
@@ -155,6 +171,11 @@ struct Step {
   /// Octets in each TCP segment; 0: as TCP likes.
   std::uint32_t cut = 0;
   Wrong wrong = Wrong::nothing;
+  /// So many octets at the end of the message are sent only after the IUT has had its time, at most those
+  /// of the last FPDU.
+  std::uint32_t rest = 0;
+  /// In one TCP segment with what follows on the stream, as far as its size allows.
+  bool packed = false;
   /// For the fault, for payloads, and for everything else that is free.
   std::uint64_t value = 0;
   bool solicited = false, invalidate = false, fence = false, unsignaled = false;
@@ -252,6 +273,8 @@ struct StreamSetup {
   std::uint32_t emss = 0;
   /// It has its own protection domain.
   bool own_domain = false;
+  /// It takes its receives from the shared queue of the default domain, if it is in that domain.
+  bool shared_receives = false;
   std::uint32_t private_data = 0;
   StartupFault fault = StartupFault::nothing;
   /// Octets of each piece, which part of the key is wrong, and what else the fault leaves open.

@@ -15,7 +15,8 @@ constexpr auto table_of(const Step*) {
       "step", base::record::required("action", &Step::action), defaulted("stream", &Step::stream),
       defaulted("object", &Step::object), defaulted("length", &Step::length),
       defaulted("offset", &Step::offset), defaulted("segment", &Step::segment),
-      defaulted("cut", &Step::cut), defaulted("wrong", &Step::wrong),
+      defaulted("cut", &Step::cut), defaulted("rest", &Step::rest),
+      defaulted("packed", &Step::packed), defaulted("wrong", &Step::wrong),
       defaulted("value", &Step::value), defaulted("solicited", &Step::solicited),
       defaulted("invalidate", &Step::invalidate), defaulted("fence", &Step::fence),
       defaulted("unsignaled", &Step::unsignaled), defaulted("times", &Step::times),
@@ -36,6 +37,7 @@ constexpr auto table_of(const StreamSetup*) {
       defaulted("iut_rtr", &StreamSetup::iut_rtr),
       defaulted("rtr_choice", &StreamSetup::rtr_choice), defaulted("early", &StreamSetup::early),
       defaulted("emss", &StreamSetup::emss), defaulted("own_domain", &StreamSetup::own_domain),
+      defaulted("shared_receives", &StreamSetup::shared_receives),
       defaulted("private_data", &StreamSetup::private_data),
       defaulted("fault", &StreamSetup::fault), defaulted("fault_value", &StreamSetup::fault_value));
 }

@@ -69,6 +69,8 @@ bool make_steps_usual(Session& session, const StillFails& still_fails) {
     usual(&Step::together, false);
     usual(&Step::times, std::uint32_t{1});
     usual(&Step::cut, std::uint32_t{0});
+    usual(&Step::rest, std::uint32_t{0});
+    usual(&Step::packed, false);
     usual(&Step::segment, std::uint32_t{0});
     usual(&Step::fence, false);
     usual(&Step::unsignaled, false);
@@ -104,6 +106,7 @@ bool make_streams_usual(Session& session, const StillFails& still_fails) {
     usual(&StreamSetup::peer_markers);
     usual(&StreamSetup::emss);
     usual(&StreamSetup::own_domain);
+    usual(&StreamSetup::shared_receives);
     usual(&StreamSetup::private_data);
     usual(&StreamSetup::fault);
   }

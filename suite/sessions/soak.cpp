@@ -25,6 +25,7 @@ std::string shape_of(const Found& found) {
 void count(std::map<std::string, FindingGroup>& groups, const Found& found, std::uint64_t seed) {
   auto [at, is_new] = groups.try_emplace(shape_of(found), FindingGroup{found, seed, 0});
   ++at->second.count;
+  at->second.rules.insert(found.rules.begin(), found.rules.end());
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ using MakeIut =
 struct FindingGroup {
   Found first;
   std::uint64_t seed = 0, count = 0;
+  /// Of all of them.
+  std::set<std::string> rules{};
 };
 
 struct SoakResult {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "suite/lower_tester/content.hpp"
+#include "suite/sessions/fpdu_faults.hpp"
 #include "suite/sessions/play.hpp"
 
 namespace suite::sessions {
@@ -14,6 +16,30 @@ namespace {
 using lower_tester::Fpdu;
 using model::Region;
 using rnic::wire::Opcode;
+
+/// An STag that the peer may know, and what it opens or has opened.
+struct Target {
+  std::uint32_t stag = 0;
+  std::uint64_t base = 0, length = 0;
+  iut::Access access;
+  iut::Handle domain = 0;
+  std::optional<std::size_t> stream;
+  bool valid = false;
+  /// It may not be invalidated: work or a window needs it.
+  bool is_needed = false;
+};
+
+std::vector<Target> targets_of(const model::Memory& memory) {
+  std::vector<Target> targets;
+  for (const Region& each : memory.regions)
+    targets.push_back({each.stag, each.base, each.length(), each.access, each.domain, std::nullopt,
+                       each.valid, is_for_work(each) || memory.has_windows(each.handle)});
+  for (const model::Window& each : memory.windows)
+    if (each.length > 0)
+      targets.push_back({each.stag, each.base, each.length, each.access, each.domain, each.stream,
+                         each.bound, false});
+  return targets;
+}
 
 class TesterStep {
  public:
@@ -26,14 +52,18 @@ class TesterStep {
     std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
+    // Where the Markers are depends on all octets before them.
+    if (!step_.packed || line_.peer.sending().markers) line_.send_packed();
     if (play_.is_stopped()) return;
-    if (step_.wrong == Wrong::cut_short) cut_short(fpdus);
-    if (step_.wrong == Wrong::pad) fill_pad(fpdus.back());
-    const std::size_t damaged =
-        step_.wrong == Wrong::crc ? step_.value % fpdus.size() : fpdus.size();
-    if (damaged < fpdus.size()) damage(fpdus[damaged]);
-    for (std::size_t i = 0; i < fpdus.size(); ++i)
-      play_.model().sent(stream_, model::SentSegment{fpdus[i].ulpdu, i == damaged});
+    auto sent = disturb(fpdus, step_, line_.peer.sending());
+    // A length that leaves no room for a header may be refused as soon as it is there.
+    if (step_.rest != 0 && step_.wrong != Wrong::cut_short)
+      return send_in_two_goes(std::move(fpdus), std::move(sent));
+    for (model::SentSegment& segment : sent) play_.model().sent(stream_, std::move(segment));
+    if (step_.packed) {
+      std::ranges::move(fpdus, std::back_inserter(line_.packed));
+      return;
+    }
     line_.peer.send(fpdus, step_.cut == 0 || fpdus.front().ulpdu.size() > most_cut
                                ? lower_tester::Cut::whole()
                                : lower_tester::Cut::every(step_.cut));
@@ -44,18 +74,42 @@ class TesterStep {
   static constexpr std::size_t most_cut = 2000;
   static constexpr std::size_t most_at_once = 3;
 
+  void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
+    line_.send_packed();
+    const Fpdu last = std::move(fpdus.back());
+    fpdus.pop_back();
+    for (std::size_t i = 0; i < fpdus.size(); ++i) play_.model().sent(stream_, std::move(sent[i]));
+    if (!fpdus.empty()) line_.peer.send(fpdus);
+    const Octets octets = lower_tester::encode(last, line_.peer.sending());
+    const std::size_t first = octets.size() - std::min<std::size_t>(step_.rest, octets.size());
+    if (first > 0) {
+      play_.model().sent(stream_, model::SentPart{last.ulpdu});
+      line_.peer.means_to_send(last.ulpdu);
+      line_.peer.send_octets(rnic::wire::Bytes(octets).first(first));
+    }
+    play_.settle();
+    if (play_.is_stopped() || !line_.can_send()) return;
+    play_.model().sent(stream_, std::move(sent.back()));
+    if (first == 0) return line_.peer.send(last);
+    line_.peer.send_octets(rnic::wire::Bytes(octets).subspan(first));
+  }
+
   [[nodiscard]] Octets payload(std::uint64_t length) const {
     return lower_tester::PayloadGenerator(step_.value).octets(length);
   }
-  /// The region that the step selects among the suitable ones.
-  [[nodiscard]] const Region* pick(const std::function<bool(const Region&)>& suits) const {
-    std::vector<const Region*> list;
-    for (const Region& region : play_.known().memory.regions)
-      if (suits(region)) list.push_back(&region);
-    return list.empty() ? nullptr : list[step_.object % list.size()];
+  /// The STag that the step selects among the suitable ones.
+  [[nodiscard]] std::optional<Target> pick(const std::function<bool(const Target&)>& suits) const {
+    std::vector<Target> list;
+    for (const Target& each : targets_of(play_.known().memory))
+      if (suits(each)) list.push_back(each);
+    if (list.empty()) return std::nullopt;
+    return list[step_.object % list.size()];
   }
-  [[nodiscard]] bool is_ours(const Region& region) const {
-    return region.valid && region.domain == line_.domain;
+  [[nodiscard]] bool is_ours(const Target& target) const {
+    return target.valid && !is_foreign(target);
+  }
+  [[nodiscard]] bool is_foreign(const Target& target) const {
+    return target.domain != line_.domain || target.stream.value_or(stream_) != stream_;
   }
 
   std::optional<Outgoing> compose() {
@@ -73,20 +127,20 @@ class TesterStep {
       case Action::peer_immediate:
         return compose_immediate();
       case Action::peer_terminate:
-        return lower_tester::terminate_message(
-            {0, 2, static_cast<std::uint8_t>(5 + step_.value % 4)});
+        return compose_terminate();
       default:
         return std::nullopt;
     }
   }
 
   std::optional<Outgoing> compose_send() {
-    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    auto& receives = play_.receives_of(line_);
+    if (receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
     std::uint64_t length = step_.length;
-    if (!line_.receives.empty()) {
-      const std::uint64_t room = line_.receives.front();
+    if (!receives.empty()) {
+      const std::uint64_t room = receives.front();
       length = step_.wrong == Wrong::too_long ? room + 1 + step_.value % 7 : std::min(length, room);
-      line_.receives.pop_front();
+      receives.pop_front();
     }
     Outgoing message = lower_tester::send_message(payload(length));
     if (step_.invalidate) {
@@ -103,14 +157,14 @@ class TesterStep {
 
   [[nodiscard]] std::optional<std::uint32_t> stag_to_invalidate() const {
     if (step_.wrong == Wrong::stag) return static_cast<std::uint32_t>(step_.value);
-    const Region* region = pick([&](const Region& each) {
-      if (is_for_work(each)) return false;
+    const auto target = pick([&](const Target& each) {
+      if (each.is_needed) return false;
       if (step_.wrong == Wrong::revoked_stag) return !each.valid;
-      if (step_.wrong == Wrong::foreign_stag) return each.valid && each.domain != line_.domain;
+      if (step_.wrong == Wrong::foreign_stag) return each.valid && is_foreign(each);
       return is_ours(each);
     });
-    if (region == nullptr) return std::nullopt;
-    return region->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
+    if (!target) return std::nullopt;
+    return target->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
   }
 
   struct Range {
@@ -119,29 +173,28 @@ class TesterStep {
   };
   /// A range that may be used so, or one that breaks the rule that the step wants broken.
   [[nodiscard]] std::optional<Range> range(bool iut::Access::* right, std::uint64_t wanted) const {
-    const Region* region = pick([&](const Region& each) {
+    const auto region = pick([&](const Target& each) {
       switch (step_.wrong) {
         case Wrong::revoked_stag:
           return !each.valid;
         case Wrong::foreign_stag:
-          return each.valid && each.domain != line_.domain && each.access.*right;
+          return each.valid && is_foreign(each) && each.access.*right;
         case Wrong::no_right:
           return is_ours(each) && !(each.access.*right);
         default:
           return is_ours(each) && each.access.*right;
       }
     });
-    if (region == nullptr) return std::nullopt;
-    std::uint64_t length = std::min(wanted, region->length());
-    std::uint64_t offset = region->base + step_.offset % (region->length() - length + 1);
+    if (!region) return std::nullopt;
+    std::uint64_t length = std::min(wanted, region->length);
+    std::uint64_t offset = region->base + step_.offset % (region->length - length + 1);
     const bool out_of_range =
         step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
     if (out_of_range) length = std::max<std::uint64_t>(length, 1);
     // One octet too far is as frequent as more.
     const std::uint64_t far = step_.value % 2 == 0 ? 0 : step_.value % 8;
     if (step_.wrong == Wrong::before_start) offset = region->base - 1 - far;
-    if (step_.wrong == Wrong::beyond_end)
-      offset = region->base + region->length() - length + 1 + far;
+    if (step_.wrong == Wrong::beyond_end) offset = region->base + region->length - length + 1 + far;
     if (step_.wrong == Wrong::wrap) {
       length = std::max<std::uint64_t>(length, far + 2);
       offset = ~std::uint64_t{0} - far;
@@ -204,7 +257,9 @@ class TesterStep {
     const bool uses_compare = request.operation == compare_swap;
     if (uses_compare || step_.wrong == Wrong::unused_operands) {
       request.compare = step_.value % 5 < 3 ? word_at(to) : ~step_.value;
-      if (step_.value % 4 == 1) request.compare_mask = step_.value >> 9;
+      if (step_.value % 4 == 1 || !uses_compare) request.compare_mask = step_.value >> 9;
+      // Equal where the mask is set, and nowhere else.
+      if (step_.value % 4 == 1 && uses_compare) request.compare ^= ~request.compare_mask;
     }
     return request;
   }
@@ -223,14 +278,39 @@ class TesterStep {
   std::optional<Outgoing> compose_immediate() {
     constexpr std::size_t eight = 8;
     if (!play_.can(iut::capability::immediate)) return std::nullopt;
-    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
-    if (!line_.receives.empty()) line_.receives.pop_front();
+    auto& receives = play_.receives_of(line_);
+    if (receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    if (!receives.empty()) receives.pop_front();
     return with_wrong_length(lower_tester::immediate_data(payload(eight), step_.solicited));
   }
 
   [[nodiscard]] Outgoing with_wrong_length(Outgoing message) const {
-    if (step_.wrong == Wrong::wrong_length)
-      message.payload.resize(step_.value % 3 == 0 ? 0 : message.payload.size() - step_.value % 3);
+    if (step_.wrong != Wrong::wrong_length) return message;
+    const std::size_t size = message.payload.size();
+    const std::size_t less = step_.value % 3 == 0 ? size : std::min(step_.value % 3, size);
+    message.payload.erase(message.payload.end() - static_cast<std::ptrdiff_t>(less),
+                          message.payload.end());
+    return message;
+  }
+
+  /// RFC 5040 section 4.8: of every layer, a local catastrophic error with any code.
+  [[nodiscard]] Outgoing compose_terminate() const {
+    namespace cause = rnic::wire::cause;
+    constexpr std::array causes{cause::rdmap_catastrophic_stream, cause::rdmap_invalid_version,
+                                cause::rdmap_base_or_bounds,      cause::rdmap_unexpected_opcode,
+                                cause::ddp_tagged_invalid_stag,   cause::ddp_untagged_no_buffer,
+                                cause::ddp_local_catastrophic,    cause::mpa_crc,
+                                cause::mpa_connection_lost};
+    const std::uint64_t value = step_.value >> 4;
+    rnic::wire::TerminateCause chosen = causes[value % causes.size()];
+    if (value % 4 == 0)
+      chosen = {.layer = 0, .type = 0, .code = static_cast<std::uint8_t>(value >> 2)};
+    Outgoing message = lower_tester::terminate_message(chosen);
+    constexpr std::size_t flags = offsetof(rnic::wire::TerminateControl, header_control);
+    if (step_.wrong == Wrong::request_reserved)  // the low bits of the octet with M, D and R
+      message.payload[flags] |= std::byte{0x1F} >> value % 5;
+    // It announces a header that is not there.
+    if (step_.wrong == Wrong::wrong_length) message.payload[flags] |= std::byte{0x40};
     return message;
   }
 
@@ -312,37 +392,9 @@ class TesterStep {
     }
   }
   [[nodiscard]] std::optional<std::uint32_t> a_stag() const {
-    const Region* region = pick([&](const Region& each) { return is_ours(each); });
-    if (region == nullptr) return std::nullopt;
-    return region->stag;
-  }
-
-  void cut_short(std::vector<Fpdu>& fpdus) const {
-    fpdus.resize(1);
-    fpdus.front().ulpdu.resize(
-        1 +
-        step_.value %
-            (rnic::wire::DdpControl{static_cast<std::uint8_t>(fpdus.front().ulpdu.front())}.tagged()
-                 ? rnic::wire::tagged_header_size - 1
-                 : rnic::wire::untagged_header_size - 1));
-  }
-
-  /// RFC 5044 section 4: only the CRC checks the contents of the pad.
-  static void fill_pad(Fpdu& fpdu) {
-    fpdu.pad = Octets((4 - (fpdu.ulpdu.size() + 2) % 4) % 4, std::byte{0xEE});
-  }
-
-  /// Noise on the path: a bit of the CRC field, or of what it covers.
-  void damage(Fpdu& fpdu) {
-    const bool anywhere = line_.peer.sending().crc && !line_.peer.sending().markers;
-    const std::uint64_t value = step_.value >> 5;
-    fpdu.change_after_crc = [value, anywhere](rnic::wire::MutableBytes octets) {
-      constexpr std::size_t length_field = 2, crc_field = 4;
-      const std::size_t covered =
-          anywhere && value % 2 == 0 ? octets.size() - length_field : crc_field;
-      const std::size_t at = octets.size() - 1 - (value >> 4) % covered;
-      octets[at] ^= std::byte{1} << ((value >> 1) % 8);
-    };
+    const auto target = pick([&](const Target& each) { return is_ours(each); });
+    if (!target) return std::nullopt;
+    return target->stag;
   }
 
   Play& play_;
@@ -356,6 +408,7 @@ class TesterStep {
 void play_tester_step(Play& play, std::size_t stream, const Step& step) {
   Line& line = *play.lines()[stream];
   if (!line.can_send()) return;
+  if (step.action == Action::peer_reset || step.action == Action::peer_close) line.send_packed();
   if (step.action == Action::peer_reset) {
     line.closed = true;
     line.peer.reset();

@@ -37,8 +37,26 @@ void show(const std::map<std::string, suite::sessions::FindingGroup>& groups, co
   }
 }
 
+/// Two to four lawful variants at the same time.
+Behaviour several(std::mt19937_64& draw) {
+  Behaviour behaviour;
+  std::set<rnic::lawful::Lawful> chosen;
+  for (std::uint64_t left = 2 + draw() % 3; left > 0; --left)
+    chosen.insert(rnic::lawful::lawful_variants()[draw() % rnic::lawful::lawful_count].lawful);
+  behaviour.lawful = {chosen.begin(), chosen.end()};
+  return behaviour;
+}
+
+std::string names_of(const Behaviour& behaviour) {
+  std::string names;
+  for (const auto& info : rnic::lawful::lawful_variants())
+    if (std::ranges::find(behaviour.lawful, info.lawful) != behaviour.lawful.end())
+      names += (names.empty() ? "" : "+") + std::string(info.name);
+  return names;
+}
+
 /// None of the conforming ones fails.
-bool run_lawful(const SoakPlan& plan, const std::string& only) {
+bool run_lawful(const SoakPlan& plan, const std::string& only, std::uint64_t combinations) {
   bool good = true;
   const auto run = [&](std::string_view name, const Behaviour& behaviour) {
     const SoakResult result = suite::sessions::soak(plan, reference(behaviour));
@@ -47,10 +65,15 @@ bool run_lawful(const SoakPlan& plan, const std::string& only) {
     show(result.findings, "finding");
     good = good && result.failed == 0;
   };
-  if (only.empty()) run("reference", {});
+  if (only.empty() || only == "reference") run("reference", {});
   for (const auto& info : rnic::lawful::lawful_variants())
     if (only.empty() || only == info.name)
       run(info.name, {.deviations = {}, .lawful = {info.lawful}});
+  std::mt19937_64 draw(plan.seed);
+  for (std::uint64_t i = 0; i < combinations; ++i) {
+    const Behaviour behaviour = several(draw);
+    run(names_of(behaviour), behaviour);
+  }
   return good;
 }
 
@@ -58,9 +81,8 @@ enum class Noticed { at_its_rule, elsewhere, never };
 
 Noticed noticed(const SoakResult& result, std::string_view rule) {
   const auto names = [rule](const auto& groups) {
-    return std::ranges::any_of(groups, [&](const auto& each) {
-      return std::ranges::find(each.second.first.rules, rule) != each.second.first.rules.end();
-    });
+    return std::ranges::any_of(
+        groups, [&](const auto& each) { return each.second.rules.contains(std::string(rule)); });
   };
   if (names(result.findings) || names(result.advisories)) return Noticed::at_its_rule;
   return result.failed > 0 ? Noticed::elsewhere : Noticed::never;
@@ -112,7 +134,7 @@ std::set<std::string> run_deviations(SoakPlan plan, const std::string& only, boo
 }
 
 /// Names of a file, the first word of each line; `#` begins a remark.
-std::set<std::string> names_of(const std::string& file) {
+std::set<std::string> names_in(const std::string& file) {
   std::set<std::string> names;
   std::ifstream input(file);
   for (std::string line; std::getline(input, line);)
@@ -142,7 +164,7 @@ bool as_known(const std::set<std::string>& missed, const std::set<std::string>& 
 int main(int argc, char** argv) {
   CLI::App app{"Sessions against the reference and its variants.", "sessions_on_reference"};
   SoakPlan plan;
-  std::uint64_t sessions = 100, again = 20;
+  std::uint64_t sessions = 100, again = 20, combinations = 0;
   std::string only, known;
   bool verbose = false, fresh = false;
   app.require_subcommand(1);
@@ -152,6 +174,7 @@ int main(int argc, char** argv) {
   app.add_flag("--fresh", fresh, "a fresh seed, which is printed");
   app.add_flag("--verbose", verbose, "what was found");
   CLI::App* lawful = app.add_subcommand("lawful", "none may fail");
+  lawful->add_option("--combinations", combinations, "that many sets of variants as well");
   CLI::App* deviations = app.add_subcommand("deviations", "those not on the list must be found");
   deviations->add_option("--known", known, "the file of those that are not found yet");
   deviations->add_option("--again", again, "how many for each of these");
@@ -168,8 +191,8 @@ int main(int argc, char** argv) {
     show_one(plan.seed, behaviour);
     return 0;
   }
-  if (lawful->parsed()) return run_lawful(plan, only) ? 0 : 1;
-  const std::set<std::string> listed = known.empty() ? std::set<std::string>() : names_of(known);
+  if (lawful->parsed()) return run_lawful(plan, only, combinations) ? 0 : 1;
+  const std::set<std::string> listed = known.empty() ? std::set<std::string>() : names_in(known);
   const std::set<std::string> missed = run_deviations(plan, only, verbose, listed, again);
   if (!known.empty()) return as_known(missed, listed) ? 0 : 1;
   for (const std::string& name : missed) fmt::print("{}\n", name);

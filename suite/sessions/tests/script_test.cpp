@@ -60,10 +60,10 @@ BOOST_AUTO_TEST_CASE(a_region_has_all_rights_or_those_that_are_named) {
       "  - register_region\n");
   BOOST_REQUIRE_MESSAGE(file, file.error());
   const auto& steps = file->session.steps;
-  BOOST_TEST(steps.at(0).value == 15u);
+  BOOST_TEST(steps.at(0).value == 31u);
   BOOST_TEST(steps.at(1).value == 3u);
   BOOST_TEST(steps.at(2).value == 0u);
-  BOOST_TEST(steps.at(3).value == 15u);
+  BOOST_TEST(steps.at(3).value == 31u);
 }
 
 BOOST_AUTO_TEST_CASE(without_streams_there_is_one_with_defaults) {
