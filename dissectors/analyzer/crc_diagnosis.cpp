@@ -104,12 +104,14 @@ Diagnosis differing_layout(const Shape& shape, Statement broken, std::string act
   return result;
 }
 
-/// A Marker as every sender makes it, which points to the front of `octets`, whatever was before.
+/// A Marker as every sender makes it, in whichever byte order, which points to the front of `octets`,
+/// whatever was before.
 bool points_to_front(Bytes octets, const Shape& shape) {
   const std::size_t at = wire::octets_to_marker(shape.position);
   if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;
   const auto marker = wire::Reader(octets.subspan(at)).read<wire::Marker>();
-  return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
+  const std::uint16_t pointer = marker.fpdu_pointer.value();
+  return marker.reserved.value() == 0 && (pointer == at || std::byteswap(pointer) == at);
 }
 
 /// Whether there is a Marker after ULPDU_Length.

@@ -128,12 +128,14 @@ void FramingRules::check_markers(const FramedFpdu& fpdu, RuleReporter& reporter)
 void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
                                  RuleReporter& reporter) const {
   const unsigned pointer = marker.fpdu_pointer;
+  const unsigned swapped = std::byteswap(marker.fpdu_pointer);
   const auto others = fpdu.seen.markers;
   Statement statement = framing::marker_pointer;
   if (marker.expected == 0)
     statement = fpdu.first_of_direction ? Statement(framing::first_marker)
                                         : Statement(framing::marker_between);
-  else if (std::byteswap(marker.fpdu_pointer) == marker.expected ||
+  else if (swapped == marker.expected ||
+           swapped == marker.expected + wire::marker_size ||  // counted with the leading Marker
            (pointer == 0 && marker.reserved == marker.expected))
     statement = framing::marker_layout;
   else if (pointer == 0)

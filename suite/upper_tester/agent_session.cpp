@@ -117,18 +117,22 @@ void AgentSession::take_event(iut::Event event) {
   output_.add(answer);
 }
 
+bool wait_once(AgentSession& session, int fd, short events) {
+  std::array<pollfd, 3> ready{{
+      {session.wants_input() ? session.input() : -1, POLLIN, 0},
+      {session.output().empty() ? -1 : session.output().fd(), POLLOUT, 0},
+      {fd, events, 0},
+  }};
+  if (::poll(ready.data(), ready.size(), -1) < 0) return false;  // a signal
+  if (ready[1].revents != 0) session.write_some();
+  if (ready[0].revents != 0) session.read_some();
+  return ready[2].revents != 0;
+}
+
 void run_polled(AgentSession& session, Driver& driver) {
   session.proceed();
   while (session.state() == AgentSession::State::talking) {
-    std::array<pollfd, 3> ready{{
-        {session.wants_input() ? session.input() : -1, POLLIN, 0},
-        {session.output().empty() ? -1 : session.output().fd(), POLLOUT, 0},
-        {driver.event_fd(), POLLIN, 0},
-    }};
-    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
-    if (ready[2].revents != 0) driver.dispatch();
-    if (ready[1].revents != 0) session.write_some();
-    if (ready[0].revents != 0) session.read_some();
+    if (wait_once(session, driver.event_fd(), POLLIN)) driver.dispatch();
     session.proceed();
   }
   if (!session.output().flush()) return;  // the client is gone

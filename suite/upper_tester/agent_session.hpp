@@ -77,8 +77,16 @@ class AgentSession {
 /// The members of a Configure as arguments of the script.
 [[nodiscard]] std::vector<std::string> script_arguments(const iut::Configure& configure);
 
+/// Waits once: for `fd` (-1: none) to poll for `events`, or for the client, whose commands are then
+/// read and not yet handled. True if it was `fd`.
+[[nodiscard]] bool wait_once(AgentSession& session, int fd, short events);
+
 /// Serves the client until the session leaves the state `talking`, waiting with poll. For drivers
 /// that have an event_fd. All output is flushed.
+///
+/// A driver whose API blocks within a call waits there with `wait_once` and then `proceed`, until
+/// the descriptor that its API needs is ready: commands, such as the Reset that breaks the call
+/// off, reach `execute` meanwhile.
 void run_polled(AgentSession& session, Driver& driver);
 
 }  // namespace suite::upper_tester

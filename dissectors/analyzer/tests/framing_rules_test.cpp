@@ -136,6 +136,12 @@ BOOST_AUTO_TEST_CASE(marker_fields) {
     std::swap(it.octet(186), it.octet(187));
     it.reseal();
   }).expect_only("mpa.markers.field-layout");
+  // The same of one who counts the Marker before ULPDU_Length as well.
+  DamagedFpdu(true, true, 300, [](DamagedFpdu& it) {
+    it.octet(186) = std::byte{184 + 4};
+    it.octet(187) = std::byte{0};
+    it.reseal();
+  }).expect_only("mpa.markers.field-layout");
   // Points to the first FPDU after the Marker before.
   DamagedFpdu(true, true, 300, [](DamagedFpdu& it) {
     it.octet(186) = std::byte{(512 - 4) >> 8};
@@ -346,6 +352,29 @@ BOOST_AUTO_TEST_CASE(markers_placed_without_counting_crcs) {
       link.analyzer.finish();
       BOOST_TEST(link.record.findings.size() == 1U, link.record.texts);
       BOOST_TEST(link.record.broken("mpa.markers.interval-from-first-marker"), link.record.texts);
+      BOOST_TEST((link.record.ulpdus(to_server) == pair.client.ulpdus));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(markers_in_host_order_placed_without_counting_crcs) {
+  for (const std::size_t payload : {300, 1400}) {
+    BOOST_TEST_CONTEXT("payload " << payload) {
+      Pair pair(true, false);
+      pair.client.counts_crcs = false;
+      pair.client.swaps_pointers = true;
+      for (int count = 0; count < 300; ++count) pair.client.send(payload);
+      Link link;
+      pair.start(link);
+      link.carry_all(to_server, pair.client.octets, pair.client.origin, 7000);
+      link.analyzer.finish();
+      BOOST_TEST(link.record.broken("mpa.markers.interval-from-first-marker"), link.record.texts);
+      BOOST_TEST(std::ranges::all_of(link.record.findings,
+                                     [](const Finding& it) {
+                                       return it.breaks("mpa.markers.interval-from-first-marker") ||
+                                              it.breaks("mpa.markers.field-layout");
+                                     }),
+                 link.record.texts);
       BOOST_TEST((link.record.ulpdus(to_server) == pair.client.ulpdus));
     }
   }

@@ -67,6 +67,9 @@ class Sender {
       framed.resize(wire::length_with_markers(position, bare.size()));
       wire::Writer marked(framed);
       wire::insert_markers(marked, position, bare);
+      for (std::size_t at = wire::octets_to_marker(position);
+           swaps_pointers && at + wire::marker_size <= framed.size(); at += wire::marker_interval)
+        std::swap(framed[at + 2], framed[at + 3]);
     }
     if (crc_) seal(framed);
     octets.insert(octets.end(), framed.begin(), framed.end());
@@ -82,9 +85,10 @@ class Sender {
   }
 
   Octets octets;
-  std::size_t origin = 0;      ///< octets before Full Operation
-  std::vector<Octets> ulpdus;  ///< all that should be found
-  bool counts_crcs = true;     ///< among the 512 octets from Marker to Marker
+  std::size_t origin = 0;       ///< octets before Full Operation
+  std::vector<Octets> ulpdus;   ///< all that should be found
+  bool swaps_pointers = false;  ///< writes FPDUPTR in the byte order of a little-endian host
+  bool counts_crcs = true;      ///< among the 512 octets from Marker to Marker
 
  private:
   bool markers_, crc_;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
@@ -135,12 +137,18 @@ StreamPeer& Body::connect_partner(const Partner& terms) {
   own.config.crc = terms.crc.value_or(case_.configuration.crc);
   own.config.peer_to_peer = initiator && terms.peer_to_peer.has_value();
   if (terms.peer_to_peer) own.config.rtr = *terms.peer_to_peer;
-  own.config.ird = own.config.ord = terms.depth;
+  // An IUT without a queue for Reads has none of these cases.
+  const auto usual = [&](const char* name) {
+    return std::max(1, static_cast<int>(within_limit(iut.limits(), name, default_depth)));
+  };
+  iut::ConnectParameters parameters;
+  parameters.ird = usual("max_ird");
+  parameters.ord = usual("max_ord");
+  own.config.ird = static_cast<std::uint16_t>(*parameters.ord);
+  own.config.ord = static_cast<std::uint16_t>(*parameters.ird);
   partner_ = std::make_unique<StreamPeer>(context_, std::move(own));
   establishing_by_ = terms.judged_by;
   const iut::Handle endpoint = terms.endpoint != 0 ? terms.endpoint : iut.endpoint();
-  iut::ConnectParameters parameters;
-  parameters.ird = parameters.ord = terms.depth;
   if (initiator)
     connect_to_responder(endpoint, parameters);
   else

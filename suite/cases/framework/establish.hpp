@@ -43,8 +43,6 @@ struct Partner {
   std::optional<bool> crc{};
   /// As MPA initiator: it asks for that model.
   std::optional<rnic::stream::RtrKinds> peer_to_peer{};
-  /// IRD and ORD of both sides.
-  std::uint16_t depth = 4;
   /// Of the IUT; 0: the default one.
   iut::Handle endpoint = 0;
   /// The rule that is broken if the connection does not come up; without one the case is then

@@ -126,7 +126,8 @@ CONFORMANCE_CASE(markers_of_a_terminate_follow_those_of_what_was_sent_before,
 
 CONFORMANCE_CASE(no_markers_are_sent_to_a_peer_that_does_not_ask,
                  rules("mpa.markers.none-when-peer-m-zero")) {
-  establish({.request = mpa_request().with_markers(false)});
+  establish({.request = mpa_request().with_markers(false),
+             .judged_by = "mpa.markers.none-when-peer-m-zero"});
   let_iut_send();
   for (const std::size_t size : {10U, 3000U})
     expect_send_of(*this, size, "mpa.markers.none-when-peer-m-zero");
@@ -134,7 +135,8 @@ CONFORMANCE_CASE(no_markers_are_sent_to_a_peer_that_does_not_ask,
 
 CONFORMANCE_CASE(markers_in_one_direction_do_not_imply_the_other,
                  rules("mpa.markers.none-when-peer-m-zero"), configured({.markers = true})) {
-  establish({.request = mpa_request().with_markers(false)});
+  establish({.request = mpa_request().with_markers(false),
+             .judged_by = "mpa.markers.none-when-peer-m-zero"});
   let_iut_send();
   for (const std::size_t size : {10U, 3000U})
     expect_send_of(*this, size, "mpa.markers.none-when-peer-m-zero");

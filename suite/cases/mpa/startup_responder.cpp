@@ -292,11 +292,14 @@ CONFORMANCE_CASE(responder_is_silent_before_the_first_fpdu,
 }
 
 CONFORMANCE_CASE(nothing_is_sent_after_an_invalid_first_fpdu,
-                 rules("mpa.startup.responder-validates-first-fpdu")) {
+                 rules("mpa.startup.responder-validates-first-fpdu"),
+                 rules("mpa.startup.responder-silent-before-first-fpdu")) {
   establish();
   static_cast<void>(
       iut.take<iut::EstablishedEvent>(context().loop.now() + environment().quiet_window));
   static_cast<void>(try_to_send(*this, octets("early")));
+  // What does not wait for an FPDU at all breaks another rule.
+  expect(peer.raw(), silence(), "mpa.startup.responder-silent-before-first-fpdu");
   const Region target = iut.register_memory(16, access::remote_write);
   peer.send(rdma_write(target.stag, target.base, payload(16)).with_crc(CrcChoice::wrong));
   // A silent drop is lawful (docs/disputes.md D8); a Terminate is itself an FPDU.

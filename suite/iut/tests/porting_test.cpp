@@ -86,19 +86,10 @@ BOOST_AUTO_TEST_CASE(every_word_is_in_the_guide) {
     BOOST_TEST(text.find('`' + word + '`') != std::string::npos, word);
 }
 
-BOOST_AUTO_TEST_CASE(the_toy_runs) {
-  const std::vector<std::string> lines = fenced("python");
-  BOOST_REQUIRE(!lines.empty());
-  BOOST_TEST(lines.size() <= 65u);
-  const auto file =
-      std::filesystem::temp_directory_path() / ("toy_agent." + std::to_string(::getpid()) + ".py");
-  {
-    std::ofstream out(file);
-    for (const std::string& line : lines) out << line << '\n';
-  }
+/// An agent that has memory and nothing else keeps the rules.
+void check_memory_agent(std::vector<std::string> words) {
   base::EpollLoop loop;
-  const auto client = AgentClient::start(loop, agent_process({PYTHON, file.string()}));
-  std::filesystem::remove(file);
+  const auto client = AgentClient::start(loop, agent_process(std::move(words)));
   BOOST_REQUIRE_MESSAGE(client, (client ? std::string() : client.error().detail));
   const auto ask = [&](Command command) {
     const auto number = (*client)->post(std::move(command));
@@ -122,6 +113,22 @@ BOOST_AUTO_TEST_CASE(the_toy_runs) {
   BOOST_TEST(name(ask(ReadMemory{2, 0, 1}).outcome) == "failed");
   BOOST_TEST(name(ask(CreateEndpoint{}).outcome) == "unsupported");
 }
+
+BOOST_AUTO_TEST_CASE(the_toy_runs) {
+  const std::vector<std::string> lines = fenced("python");
+  BOOST_REQUIRE(!lines.empty());
+  BOOST_TEST(lines.size() <= 65u);
+  const auto file =
+      std::filesystem::temp_directory_path() / ("toy_agent." + std::to_string(::getpid()) + ".py");
+  {
+    std::ofstream out(file);
+    for (const std::string& line : lines) out << line << '\n';
+  }
+  check_memory_agent({PYTHON, file.string()});
+  std::filesystem::remove(file);
+}
+
+BOOST_AUTO_TEST_CASE(the_example_in_cpp_runs) { check_memory_agent({MEMORY_AGENT}); }
 
 BOOST_AUTO_TEST_SUITE_END()
 

@@ -66,6 +66,26 @@ class ToyDriver final : public Driver {
   std::optional<std::uint64_t> waiting_;
 };
 
+/// Its Connect blocks until a Reset comes.
+class BlockingDriver final : public Driver {
+ public:
+  explicit BlockingDriver(Sink sink) : Driver(std::move(sink)) {}
+  iut::Hello hello() override { return {}; }
+  void execute(std::uint64_t number, const iut::Command& command) override {
+    iut::Reply reply;
+    reply.command = number;
+    if (std::holds_alternative<iut::Connect>(command)) {
+      while (!broken_off && session->state() == AgentSession::State::talking)
+        if (!wait_once(*session, -1, 0)) session->proceed();
+      reply.outcome = iut::Outcome::cancelled;
+    }
+    if (std::holds_alternative<iut::Reset>(command)) broken_off = true;
+    emit(reply);
+  }
+  AgentSession* session = nullptr;
+  bool broken_off = false;
+};
+
 /// Runs a session whose client sends all of `input`, then no more; returns all that it received.
 struct Conversation {
   std::array<int, 2> ends{};
@@ -142,6 +162,31 @@ BOOST_AUTO_TEST_CASE(what_is_no_command_ends_the_conversation) {
   BOOST_TEST((talk.session->state() == AgentSession::State::bad_client));
   BOOST_TEST(talk.session->complaint().find("not JSON") != std::string::npos);
   BOOST_TEST(talk.driver->executed.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_driver_that_blocks_takes_commands_meanwhile) {
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) == 0);
+  AgentSession session(ends[1], ends[1], false);
+  BlockingDriver driver(session.sink());
+  driver.session = &session;
+  session.begin(driver, false);
+  const std::string connect =
+      "{\"number\":1,\"type\":\"connect\",\"endpoint\":1,\"address\":\"10.0.0.1\",\"port\":1}\n";
+  const std::string reset = "{\"number\":2,\"type\":\"reset\"}\n";
+  BOOST_REQUIRE(::send(ends[0], connect.data(), connect.size(), 0) > 0);
+  BOOST_TEST(!wait_once(session, -1, 0));  // reads the first alone, so that the second comes within
+  BOOST_REQUIRE(::send(ends[0], reset.data(), reset.size(), 0) > 0);
+  ::shutdown(ends[0], SHUT_WR);
+  run_polled(session, driver);
+  BOOST_TEST(driver.broken_off);
+  std::array<char, 4096> octets;
+  const ssize_t count = ::recv(ends[0], octets.data(), octets.size(), MSG_DONTWAIT);
+  BOOST_REQUIRE(count > 0);
+  BOOST_TEST(std::string(octets.data(), static_cast<std::size_t>(count)) ==
+             "{\"type\":\"reply\",\"command\":2,\"outcome\":\"ok\",\"code\":0}\n"
+             "{\"type\":\"reply\",\"command\":1,\"outcome\":\"cancelled\",\"code\":0}\n");
+  for (const int fd : ends) ::close(fd);
 }
 
 BOOST_AUTO_TEST_CASE(an_endless_line_ends_the_conversation) {
