@@ -194,6 +194,7 @@ class MpaFraming final : private RuleReporter {
   void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
   void finish_assembly(Half& at, Rest rest);
   void check_key(const MpaFrameSeen& frame);
+  void check_turn(const MpaFrameSeen& frame, const SegmentFacts& by);
   void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
   bool skip_startup_crc(Half& at, const Chunk& chunk);
   void markers_begin(Half& at, const Place& place, std::string actual);
