@@ -78,6 +78,7 @@ void DdpRules::check_version(const Incoming& incoming, bool version_zero_possibl
 
 MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible) {
   DirectionState& own = state_of(incoming.direction());
+  if (is_next_whole_message(own, incoming)) return take_whole_message(own, incoming);
   if (incoming.fpdu.certainty == Certainty::likely && !own.picked_up) {
     if (own.messages == 0) lose(incoming.direction());
     own.picked_up = true;
@@ -100,6 +101,47 @@ MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible)
   own.at_boundary = step.last;
   if (step.last) close(own, message);
   return step;
+}
+
+/// Most messages are one untagged segment that has in each field the one value it may have here.
+bool DdpRules::is_next_whole_message(const DirectionState& own, const Incoming& incoming) {
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  if (incoming.segment.tagged || header.ddp != wire::DdpControl::make(false, true) ||
+      own.version != wire::ddp_version || own.open.active || own.suspended.active ||
+      !own.at_boundary || (incoming.fpdu.certainty == Certainty::likely && !own.picked_up))
+    return false;
+  const std::uint32_t number = header.queue_number.value();
+  if (number >= queues) return false;
+  const QueueState& queue = own.queue[number];
+  return queue.known && queue.used && queue.ended && header.message_offset.value() == 0 &&
+         header.message_sequence_number.value() == queue.next_msn;
+}
+
+/// What take() does with such a segment, without the checks that the comparisons above have made.
+MessageStep DdpRules::take_whole_message(DirectionState& own, const Incoming& incoming) {
+  static constexpr CheckSet evaluated = [] {
+    CheckSet set;
+    set.add(check::reserved_bits, check::version, check::untagged_header_short,
+            check::version_changes, check::msn_not_next, check::last_early, check::first_offset,
+            check::last_missing);
+    return set;
+  }();
+  findings_.judged(incoming.direction(), evaluated);
+  if (incoming.payload_length == 0)
+    findings_.judged(incoming.direction(), check::empty_message_cut);
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  QueueState& queue = own.queue[header.queue_number.value()];
+  queue.ended_msn = queue.next_msn++;
+  queue.ended_at = incoming.payload_length;
+  queue.ended_number = ++own.messages;
+  own.longest_payload = std::max(own.longest_payload, incoming.payload_length);
+  return {.first = true,
+          .last = true,
+          .known = true,
+          .number = queue.ended_number,
+          .octets = incoming.payload_length,
+          .msn = queue.ended_msn,
+          .content = incoming.segment.payload};
 }
 
 /// Whether the segment belongs to the message, possibly with one field wrong.

@@ -91,6 +91,9 @@ class DdpRules {
   DirectionState& state_of(Direction direction) { return directions_[index_of(direction)]; }
   void check_control(const Incoming& incoming, bool version_zero_possible);
   void check_version(const Incoming& incoming, bool version_zero_possible);
+  [[nodiscard]] static bool is_next_whole_message(const DirectionState& own,
+                                                  const Incoming& incoming);
+  MessageStep take_whole_message(DirectionState& own, const Incoming& incoming);
   [[nodiscard]] static bool continues(const DirectionState& state, const Message& message,
                                       const Incoming& incoming);
   Message& find_message(DirectionState& state, const Incoming& incoming);

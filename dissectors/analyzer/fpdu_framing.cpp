@@ -41,33 +41,40 @@ bool row_ends(Certainty certainty, const Shape& shape) {
 
 }  // namespace
 
-std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
-  FpduSeen seen;
+std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, const Shape& shape) {
+  FpduSeen& seen = scratch_->seen;  // emit() sets the members that are not set here
+  seen.crc = Crc::unknown;
+  seen.crc_value = seen.crc_expected = 0;
+  seen.markers = {};
   const std::size_t size = shape.size();
   seen.ulpdu_length = ulpdu_length(piece.octets, shape.leading_marker()).value_or(0);
-  if (piece.octets.size() < size) {
-    seen.crc = Crc::unknown;
-  } else if (at.known.crc == false) {
+  if (piece.octets.size() < size) return take_unconfirmed(at, piece, shape, seen);
+  if (at.known.crc == false) {
     seen.crc = Crc::unused;
-    shape = without_trailer(at, piece, shape);
-  } else {
-    const Bytes covered = piece.octets.first(size - wire::fpdu_crc_size);
-    seen.crc_value = number(piece.octets.subspan(covered.size(), wire::fpdu_crc_size));
-    seen.crc_expected = number(wire::crc32c_trailer(covered));
-    if (seen.crc_value != seen.crc_expected) return unfitting(at, piece, shape, seen);
-    seen.crc = Crc::right;
-    if (shape.markers)
-      if (const auto other = diagnose_places(piece.octets, shape, at.marker_mistakes()))
-        return explained(at, piece, *other, seen);
-    if (at.known.crc == true) judged_by_crc(at, shape);
-    if (at.length_swapped) still_swapped(at, piece, shape);
+    return take_unconfirmed(at, piece, without_trailer(at, piece, shape), seen);
   }
-  if (seen.crc != Crc::right && !plausible_fpdu(piece.octets, shape.markers, shape.position)) {
-    if (++at.doubtful >= most_doubtful || row_ends(at.certainty, shape))
-      return unexplained(at, piece, shape, seen);
-  } else {
+  const Bytes covered = piece.octets.first(size - wire::fpdu_crc_size);
+  seen.crc_value = number(piece.octets.subspan(covered.size(), wire::fpdu_crc_size));
+  seen.crc_expected = number(wire::crc32c_trailer(covered));
+  if (seen.crc_value != seen.crc_expected) return unfitting(at, piece, shape, seen);
+  seen.crc = Crc::right;
+  if (shape.markers)
+    if (const auto other = diagnose_places(piece.octets, shape, at.marker_mistakes()))
+      return explained(at, piece, *other, seen);
+  if (at.known.crc == true) judged_by_crc(at, shape);
+  if (at.length_swapped) still_swapped(at, piece, shape);
+  at.doubtful = 0;
+  emit(at, piece, shape, seen);
+  return size;
+}
+
+/// One that no CRC confirms.
+std::uint64_t MpaFraming::take_unconfirmed(Half& at, const Piece& piece, const Shape& shape,
+                                           FpduSeen& seen) {
+  if (plausible_fpdu(piece.octets, shape.markers, shape.position))
     at.doubtful = 0;
-  }
+  else if (++at.doubtful >= most_doubtful || row_ends(at.certainty, shape))
+    return unexplained(at, piece, shape, seen);
   emit(at, piece, shape, seen);
   return shape.size();
 }
@@ -267,7 +274,7 @@ void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen
   seen.certainty = at.certainty;
   seen.received = piece.first.received;
   split(octets, shape, piece.offset, seen);
-  if (auto segment = wire::parse_segment(seen.ulpdu)) seen.segment = *segment;
+  if (!wire::read_segment(seen.ulpdu, seen.segment.emplace())) seen.segment.reset();
   at.rules.fpdu({.seen = seen,
                  .shape = shape,
                  .whole = octets.size() == size,

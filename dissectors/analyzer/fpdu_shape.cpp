@@ -107,12 +107,6 @@ std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
 
 }  // namespace
 
-std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker) {
-  const std::size_t at = leading_marker ? wire::marker_size : 0;
-  if (fpdu.size() < at + wire::fpdu_length_size) return std::nullopt;
-  return be16_at(fpdu, at);
-}
-
 bool crc_fits(Bytes octets, const Shape& shape) {
   const std::size_t size = shape.size();
   if (octets.size() < size || size < wire::fpdu_crc_size || shape.trailer != wire::fpdu_crc_size)

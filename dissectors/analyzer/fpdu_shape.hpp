@@ -37,7 +37,11 @@ struct Shape {
 };
 
 /// ULPDU_Length of an FPDU whose beginning is given; nothing until it has arrived.
-[[nodiscard]] std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker);
+[[nodiscard]] inline std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker) {
+  const std::size_t at = leading_marker ? rnic::wire::marker_size : 0;
+  if (fpdu.size() < at + rnic::wire::fpdu_length_size) return std::nullopt;
+  return rnic::wire::Reader(fpdu.subspan(at)).read<rnic::wire::be16>().value();
+}
 /// Whether the last four octets of the FPDU are the CRC32c of all before them. `octets` may
 /// continue after it; false if they do not contain all of it.
 [[nodiscard]] bool crc_fits(Bytes octets, const Shape& shape);

@@ -50,6 +50,15 @@ void FramingRules::fpdu(const FramedFpdu& fpdu, RuleReporter& reporter) {
   remember_start(fpdu);
 }
 
+void FramingRules::set_limits() {
+  const std::size_t largest = mss_ != 0 ? mss_ : largest_emss_;
+  for (const bool markers : {false, true}) {
+    Limits& it = limits_[markers ? 1 : 0];
+    it.most = largest != 0 ? wire::mulpdu(largest, markers) : 0;
+    it.now = emss_ != 0 ? wire::mulpdu(emss_, markers) : it.most;
+  }
+}
+
 void FramingRules::remember_start(const FramedFpdu& fpdu) {
   const std::uint64_t start = fpdu.seen.place.offset + fpdu.shape.length_field();
   const auto markers = fpdu.seen.markers;
@@ -84,18 +93,15 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter) {
     broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
     return;
   }
-  const std::size_t largest = mss_ != 0 ? mss_ : largest_emss_;
-  if (largest == 0) return;
-  const std::size_t most = wire::mulpdu(largest, fpdu.shape.markers);
+  const auto [most, now] = limits_[fpdu.shape.markers ? 1 : 0];
   // With an EMSS that leaves less than 128 octets no rule of segmentation need be followed
   // (section 4.5).
-  const std::size_t now = emss_ != 0 ? wire::mulpdu(emss_, fpdu.shape.markers) : most;
   if (now <= wire::min_mulpdu) return;
   fpdu.judged.add(fpdu.shape.markers ? framing::over_mulpdu_with_markers : framing::over_mulpdu);
   if (fpdu.shape.ulpdu <= most) return;
   const std::string why = mss_ != 0
                               ? fmt::format(" by the MSS of {} that the other end announced", mss_)
-                              : fmt::format(" by the EMSS of {}", largest);
+                              : fmt::format(" by the EMSS of {}", largest_emss_);
   if (fpdu.shape.markers)
     broken(framing::over_mulpdu_with_markers, most, why);
   else

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -59,7 +60,7 @@ struct FramedFpdu {
   const FpduSeen& seen;
   Shape shape;
   bool whole = false;  ///< all octets were captured
-  SegmentFacts first, last;
+  const SegmentFacts &first, &last;
   bool first_of_direction = false;
   bool follows_hole = false;          ///< what stood before it in the direction was not seen
   CheckSet& judged;                   ///< takes what is evaluated
@@ -79,12 +80,16 @@ class RuleReporter {
 class FramingRules {
  public:
   /// The other end announced its MSS in its SYN.
-  void announced_mss(std::uint16_t mss) { mss_ = mss; }
+  void announced_mss(std::uint16_t mss) {
+    mss_ = mss;
+    set_limits();
+  }
   /// The sender's present EMSS, which only an end of the connection can know. Segments that were
   /// cut before it shrank may still come, so the largest counts.
   void emss(std::size_t octets) {
     emss_ = octets;
     largest_emss_ = std::max(largest_emss_, octets);
+    set_limits();
   }
   /// The receive window of the other end.
   [[nodiscard]] ReceiveWindow& window() { return window_; }
@@ -94,6 +99,13 @@ class FramingRules {
   void hole() { first_behind_marker_.reset(); }
 
  private:
+  /// The MULPDU of the largest segment that may come, and of one that is sent now; 0 where neither the
+  /// MSS nor the EMSS is known.
+  struct Limits {
+    std::size_t most = 0, now = 0;
+  };
+
+  void set_limits();
   void remember_start(const FramedFpdu& fpdu);
   void check_pad(const FramedFpdu& fpdu, RuleReporter& reporter) const;
   void check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter);
@@ -107,6 +119,7 @@ class FramingRules {
 
   std::uint16_t mss_ = 0;
   std::size_t emss_ = 0, largest_emss_ = 0;
+  std::array<Limits, 2> limits_;  ///< without and with Markers
   ReceiveWindow window_;
   bool offloaded_ = false;       ///< segments longer than the MSS: merged before the capture
   bool alignment_lost_ = false;  ///< said already; until alignment is regained

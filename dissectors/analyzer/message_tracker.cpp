@@ -20,7 +20,7 @@ struct MessageTracker::State {
   void segment(const Incoming& incoming);
   void unreadable(const FpduSeen& fpdu);
   void lose(Direction direction);
-  void report(const FpduSeen& fpdu, MessageSeen message);
+  void report(const FpduSeen& fpdu, MessageSeen&& message);
 
   Reporter& reporter;
   Findings findings;
@@ -96,10 +96,10 @@ void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
   startup.unreadable(fpdu);
   MessageSeen seen;
   seen.fpdu = &fpdu;
-  report(fpdu, seen);
+  report(fpdu, std::move(seen));
 }
 
-void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen message) {
+void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen&& message) {
   if (reporter.wants_summaries()) {
     summary = describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length);
     message.summary = summary;

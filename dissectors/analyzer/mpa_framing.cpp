@@ -132,28 +132,29 @@ std::size_t MpaFraming::memory() const {
 void MpaFraming::operate(Half& at, const Chunk& chunk) {
   std::uint64_t done = 0;
   while (done < chunk.length && at.phase == Phase::operation) {
-    const Chunk rest = remainder(chunk, done);
     if (at.assembly.active) {
-      done += assemble(at, rest);
+      done += assemble(at, remainder(chunk, done));
       continue;
     }
-    if (!at.any_fpdu && skip_startup_crc(at, rest)) {
+    if (!at.any_fpdu && skip_startup_crc(at, remainder(chunk, done))) {
       done += wire::fpdu_crc_size;
       continue;
     }
-    const auto shape = presumed(at, rest.octets, rest.offset);
-    if (!shape && rest.octets.size() < rest.length) {
-      const SegmentFacts& by = rest.segment;
-      lose(at, {at.direction, rest.offset, rest.length, by.frame, by.frame, by.time},
+    const Bytes rest = chunk.octets.subspan(
+        static_cast<std::size_t>(std::min<std::uint64_t>(done, chunk.octets.size())));
+    const std::uint64_t offset = chunk.offset + done, length = chunk.length - done;
+    const auto shape = presumed(at, rest, offset);
+    if (!shape && rest.size() < length) {
+      const SegmentFacts& by = chunk.segment;
+      lose(at, {at.direction, offset, length, by.frame, by.frame, by.time},
            "the capture cut a frame before the length of an FPDU");
       return;
     }
-    if (!shape || shape->size() > rest.length) {
-      begin_assembly(at, rest);
+    if (!shape || shape->size() > length) {
+      begin_assembly(at, remainder(chunk, done));
       return;
     }
-    done +=
-        take_fpdu(at, {rest.octets, rest.offset, rest.length, rest.segment, rest.segment}, *shape);
+    done += take_fpdu(at, {rest, offset, length, chunk.segment, chunk.segment}, *shape);
   }
   if (done < chunk.length) octets(at.direction, remainder(chunk, done));
 }

@@ -32,6 +32,7 @@ class FramingListener {
 struct FramingScratch {
   std::vector<std::byte> octets = std::vector<std::byte>(rnic::wire::fpdu_size(65535) + 4);
   std::vector<MarkerSeen> markers;
+  FpduSeen seen;  ///< of the FPDU that is read now
 };
 
 /// Why nothing more comes in a direction.
@@ -157,7 +158,7 @@ class MpaFraming final : private RuleReporter {
     Bytes octets;          ///< captured
     std::uint64_t offset;  ///< of the stream
     std::uint64_t length;  ///< on the wire
-    SegmentFacts first, last;
+    const SegmentFacts &first, &last;
   };
 
   Half& half(Direction direction) { return halves_[static_cast<std::size_t>(direction)]; }
@@ -183,7 +184,8 @@ class MpaFraming final : private RuleReporter {
   void begin_assembly(Half& at, const Chunk& chunk);
   [[nodiscard]] std::optional<Shape> presumed(const Half& at, Bytes octets,
                                               std::uint64_t offset) const;
-  std::uint64_t take_fpdu(Half& at, const Piece& piece, Shape shape);
+  std::uint64_t take_fpdu(Half& at, const Piece& piece, const Shape& shape);
+  std::uint64_t take_unconfirmed(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   std::uint64_t unfitting(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   std::uint64_t await(Half& at, const Piece& piece, std::size_t octets);
   std::uint64_t explained(Half& at, const Piece& piece, const Diagnosis& diagnosis, FpduSeen& seen);
@@ -192,6 +194,7 @@ class MpaFraming final : private RuleReporter {
   void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
   void finish_assembly(Half& at, Rest rest);
   void check_key(const MpaFrameSeen& frame);
+  void check_turn(const MpaFrameSeen& frame, const SegmentFacts& by);
   void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
   bool skip_startup_crc(Half& at, const Chunk& chunk);
   void markers_begin(Half& at, const Place& place, std::string actual);

@@ -54,7 +54,7 @@ constexpr OpcodeRules atomic_response_rules{
     check::atomic_version,        check::atomic_reserved_bits, check::atomic_response_tagged,
     check::atomic_response_queue, check::send_queue_three,     check::atomic_invalidate_stag};
 
-const OpcodeRules& rules_of(wire::Opcode opcode) {
+constexpr const OpcodeRules& rules_of(wire::Opcode opcode) {
   switch (opcode) {
     case wire::Opcode::rdma_write:
       return write_rules;
@@ -74,6 +74,33 @@ const OpcodeRules& rules_of(wire::Opcode opcode) {
     default:
       return send_rules;
   }
+}
+
+/// What is evaluated on a segment of each defined opcode whose control fields are right.
+constexpr auto evaluated_if_right = [] {
+  std::array<CheckSet, 16> sets;
+  for (std::size_t value = 0; value < sets.size(); ++value) {
+    const auto opcode = static_cast<wire::Opcode>(value);
+    const OpcodeRules& of = rules_of(opcode);
+    sets[value].add(of.version, of.reserved, check::opcode, of.tag);
+    if (wire::is_tagged(opcode)) continue;
+    sets[value].add(of.queue, of.queue_three);
+    if (!wire::carries_invalidate(opcode)) sets[value].add(of.invalidate);
+  }
+  return sets;
+}();
+
+/// Whether every control field has the one value that its opcode and the versions of today allow.
+bool control_is_right(const wire::Segment& segment) {
+  const wire::RdmapControl control = segment.rdmap();
+  const wire::Opcode opcode = control.opcode();
+  if (control != wire::RdmapControl::make(opcode) || !wire::is_defined(opcode) ||
+      segment.ddp().version() == 0 || wire::is_tagged(opcode) != segment.tagged)
+    return false;
+  const wire::UntaggedHeader& header = segment.untagged_header;
+  return segment.tagged ||
+         (header.queue_number.value() == static_cast<std::uint32_t>(wire::queue_of(opcode)) &&
+          (wire::carries_invalidate(opcode) || header.ulp_word.value() == 0));
 }
 
 /// RFC 6580 keeps this opcode for experiments, which two ends may agree on.
@@ -140,6 +167,10 @@ RdmapRules::Answer RdmapRules::take_message(const Incoming& incoming, const Mess
 bool RdmapRules::check_control(const Incoming& incoming) {
   const wire::RdmapControl control = incoming.segment.rdmap();
   const wire::Opcode opcode = control.opcode();
+  if (control_is_right(incoming.segment)) {
+    findings_.judged(incoming.direction(), evaluated_if_right[std::to_underlying(opcode)]);
+    return true;
+  }
   const OpcodeRules& of = rules_of(opcode);
   findings_.judged(incoming.direction(), of.version, of.reserved, check::opcode);
   check_version(incoming);

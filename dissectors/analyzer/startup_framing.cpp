@@ -128,6 +128,7 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
     take_startup_frame(other, other.assembly.octets.size());
   listener_->mpa_frame(frame);
   check_key(frame);
+  if (!at.owed) check_turn(frame, seen.first);
   if (!at.capture_over) check_private_data(frame, header.pd_length.value());
   if (other.startup)
     settle(at);
@@ -166,6 +167,16 @@ void MpaFraming::check_key(const MpaFrameSeen& frame) {
          "a key that differs in " +
              fmt::format("{} octets", wrong_octets(frame.frame.kind, frame.octets)),
          request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"", Certainty::certain);
+}
+
+/// RFC 5044 section 7.1.2. What the frame's segment acknowledges shows whether anything had come. Never certain:
+/// the frame may be an Initiator's with the other key.
+void MpaFraming::check_turn(const MpaFrameSeen& frame, const SegmentFacts& by) {
+  if (frame.frame.kind != wire::MpaFrameKind::reply || !by.received) return;
+  judged(frame.place.direction).add(framing::reply_unasked);
+  if (*by.received == 0)
+    broken(framing::reply_unasked, frame.place, "a Reply whose sender had received nothing",
+           "a Request, or no Reply before one has come", Certainty::likely);
 }
 
 void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length) {

@@ -217,10 +217,11 @@ Role StartupRules::role(Direction direction) const {
 
 void StartupRules::fpdu(const Incoming& incoming) {
   const bool first = !sent_[index_of(incoming.direction())];
+  const bool terminate = incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
+  if (!first && !early_responder_ && !terminate) return;  // nothing of startup is open
   unreadable(incoming.fpdu);
   if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
-  if (!first && complete() && incoming.segment.rdmap().opcode() == wire::Opcode::terminate)
-    check_later_terminate(incoming);
+  if (!first && complete() && terminate) check_later_terminate(incoming);
 }
 
 void StartupRules::unreadable(const FpduSeen& fpdu) {

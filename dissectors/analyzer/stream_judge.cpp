@@ -43,7 +43,7 @@ void StreamJudge::sent(Bytes ulpdu, const Place& place, bool intact) {
   seen.ulpdu_length = static_cast<std::uint16_t>(ulpdu.size());
   seen.ulpdu = ulpdu;
   seen.crc = Crc::right;
-  if (auto segment = wire::parse_segment(ulpdu)) seen.segment = *segment;
+  if (!wire::read_segment(ulpdu, seen.segment.emplace())) seen.segment.reset();
   if (intact)
     tracker().fpdu(seen);
   else

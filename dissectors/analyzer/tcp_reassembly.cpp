@@ -199,7 +199,7 @@ void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std:
     acknowledgements_.push_back(it);
 }
 
-void TcpReassembly::settle(std::uint64_t time, StreamReceiver& receiver) {
+void TcpReassembly::settle_acknowledged(std::uint64_t time, StreamReceiver& receiver) {
   while (!acknowledgements_.empty()) {
     const Acknowledgement it = acknowledgements_.front();
     if (it.until > next_ && (time < it.time || time - it.time <= capture_disorder)) return;

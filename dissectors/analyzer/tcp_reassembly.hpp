@@ -76,7 +76,9 @@ class TcpReassembly {
   /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
   [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;
   /// By this time, what was acknowledged and is still missing has been lost by the capture.
-  void settle(std::uint64_t time, StreamReceiver& receiver);
+  void settle(std::uint64_t time, StreamReceiver& receiver) {
+    if (!acknowledgements_.empty()) settle_acknowledged(time, receiver);
+  }
   /// No octet that the receiver takes is further than this after the last octet passed on.
   void reach(std::uint64_t octets) { reach_ = octets; }
   /// Passes on what still waits for missing octets.
@@ -125,6 +127,7 @@ class TcpReassembly {
   void compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const;
   bool drop_out_of_window(StreamReceiver& receiver);
   void report_end(StreamReceiver& receiver);
+  void settle_acknowledged(std::uint64_t time, StreamReceiver& receiver);
   void give_up_acknowledged(const Acknowledgement& it, StreamReceiver& receiver);
 
   std::size_t limit_;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "dissectors/analyzer/terminate_reading.hpp"
@@ -40,11 +42,13 @@ bool carries_invalidate(const std::optional<wire::Segment>& blamed) {
 
 void TerminateRules::sent(const Incoming& incoming) {
   Log& own = log(incoming.direction());
-  if (own.segments.empty()) own.segments.reserve(kept_);
   if (own.segments.size() < kept_) own.segments.emplace_back();
-  SentSegment& slot = own.segments[own.count++ % kept_];
-  const wire::Bytes header = incoming.segment.header();
-  std::ranges::copy(header, slot.header.begin());
+  SentSegment& slot = own.segments[own.count++ & (kept_ - 1)];
+  const wire::Bytes octets = incoming.fpdu.ulpdu;
+  if (octets.size() >= slot.header.size())  // what follows a shorter header is never compared
+    std::memcpy(slot.header.data(), octets.data(), slot.header.size());
+  else
+    std::ranges::copy(octets, slot.header.begin());
   slot.ulpdu_length = incoming.fpdu.ulpdu_length;
   slot.frame = incoming.fpdu.place.last_frame;
 }

@@ -29,7 +29,7 @@ class TerminateRules {
   void ended(Direction direction, Ending ending, const Place& place);
 
  private:
-  /// Segments remembered for each direction: of many connections, or of one's own.
+  /// Segments remembered for each direction: of many connections, or of one's own. Powers of two.
   static constexpr std::size_t kept_of_a_capture = 32, kept_of_ones_own = 256;
   struct SentSegment {
     std::array<std::byte, rnic::wire::untagged_header_size> header{};

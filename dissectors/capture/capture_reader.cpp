@@ -241,7 +241,8 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
     const char* known = pcap_datalink_val_to_name(datalink);
     return refuse(fmt::format(
         "its link type {} is not supported; ethernet, raw IP, loopback and Linux cooked are. "
-        "Wireshark's own iWARP dissectors may show it, without a judgement",
+        "Convert it, N being the octets before the IP packet in each frame (4 in PPP): "
+        "editcap -L -C N -T rawip FILE RAW.pcapng",
         known != nullptr ? known : fmt::to_string(datalink)));
   }
   state->link = *link;

@@ -196,6 +196,31 @@ def fpdu_without_a_reply(capture):
     return [connection.expected(violations={"mpa.startup.no-fpdu-before-both-frames": 1}, notes=["framing found", "startup not seen"])]
 
 
+def reply_before_the_request(capture):
+    """The Responder sends its Reply though nothing has come; it arrives before the Request is sent."""
+    connection = Connection(capture, 5445)
+    connection.frame(0, connection.first[0] - 1, 0x02)
+    connection.frame(1, connection.first[1] - 1, 0x12, ack=connection.first[0])
+    for end in (1, 0):
+        connection.frame(end, connection.first[end], 0x18, connection.startup[end], connection.next(1 - end))
+        connection.passed[end] = len(connection.startup[end])
+    connection.up.send(pattern(300))
+    connection.carry_all(0)
+    connection.end()
+    return [connection.expected(violations={"mpa.startup.responder-waits-for-request": 1})]
+
+
+def reply_in_place_of_the_request(capture):
+    """Both ends send a Reply, and nobody a Request."""
+    connection = Connection(capture, 5445)
+    connection.startup[0] = connection.startup[1]
+    connection.begin()
+    connection.end()
+    expected = connection.expected(violations={"mpa.startup.responder-waits-for-request": 1}, notes=["not judged"])
+    expected["first"]["role"], expected["second"]["role"] = "responder", "initiator"
+    return [expected]
+
+
 def acknowledged_early(capture):
     """Merged taps: each acknowledgement is before the segment that it acknowledges."""
     connection = Connection(capture, 5445, True, True)
@@ -314,6 +339,8 @@ SAMPLES = {
     "mid_stream_without_crc": mid_stream_without_crc,
     "cut_frames": cut_frames,
     "fpdu_without_a_reply": fpdu_without_a_reply,
+    "reply_before_the_request": reply_before_the_request,
+    "reply_in_place_of_the_request": reply_in_place_of_the_request,
     "acknowledged_early": acknowledged_early,
     "begins_with_the_reply": begins_with_the_reply,
     "damaged_on_its_way": damaged_on_its_way,

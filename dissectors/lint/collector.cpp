@@ -17,10 +17,10 @@ Collector::Held& Collector::held(const Connection& connection) {
     latest_ = &held_[connection.number];
   ConnectionSummary& summary = latest_->summary;
   if (summary.connection.number == 0) {
+    summary.connection = connection;  // as it is known so far: closed() has the last word
     summary.first_frame = frame_;
     summary.first_time = time_;
   }
-  summary.connection = connection;
   return *latest_;
 }
 

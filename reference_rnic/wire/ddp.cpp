@@ -35,33 +35,24 @@ const char* name(Opcode opcode) {
   return "undefined opcode";
 }
 
-bool is_defined(Opcode opcode) { return opcode <= Opcode::atomic_response; }
-
-Queue queue_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::read_request:
-    case Opcode::atomic_request:
-      return Queue::read_request;
-    case Opcode::terminate:
-      return Queue::terminate;
-    case Opcode::atomic_response:
-      return Queue::atomic_response;
-    default:
-      return Queue::send;
-  }
+bool read_segment(Bytes ulpdu, Segment& segment) {
+  if (ulpdu.empty()) return false;
+  segment.tagged = DdpControl{std::to_integer<std::uint8_t>(ulpdu.front())}.tagged();
+  const auto fill = [&](auto& header) {
+    if (ulpdu.size() < sizeof header) return false;
+    std::memcpy(&header, ulpdu.data(), sizeof header);
+    segment.payload = ulpdu.subspan(sizeof header);
+    return true;
+  };
+  return segment.tagged ? fill(segment.tagged_header) : fill(segment.untagged_header);
 }
 
 std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu) {
-  if (ulpdu.empty()) return std::unexpected(SegmentError::empty);
-  Segment segment;
-  segment.tagged = DdpControl{std::to_integer<std::uint8_t>(ulpdu.front())}.tagged();
-  Reader in(ulpdu);
-  if (segment.tagged)
-    segment.tagged_header = in.read<TaggedHeader>();
-  else
-    segment.untagged_header = in.read<UntaggedHeader>();
-  if (in.truncated()) return std::unexpected(SegmentError::truncated);
-  segment.payload = in.rest();
+  std::expected<Segment, SegmentError> segment;
+  if (ulpdu.empty())
+    segment = std::unexpected(SegmentError::empty);
+  else if (!read_segment(ulpdu, *segment))
+    segment = std::unexpected(SegmentError::truncated);
   return segment;
 }
 

@@ -38,7 +38,7 @@ enum class Opcode : std::uint8_t {
 /// `RDMA Write`, `Send with SE`; `undefined opcode` for the rest.
 [[nodiscard]] const char* name(Opcode opcode);
 /// Whether an RFC gives the opcode a meaning (0xF is reserved for experiments: it has none).
-[[nodiscard]] bool is_defined(Opcode opcode);
+[[nodiscard]] constexpr bool is_defined(Opcode opcode) { return opcode <= Opcode::atomic_response; }
 /// Whether messages with this opcode are carried in tagged segments.
 [[nodiscard]] constexpr bool is_tagged(Opcode opcode) {
   return opcode == Opcode::rdma_write || opcode == Opcode::read_response;
@@ -52,7 +52,19 @@ enum class Opcode : std::uint8_t {
   return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
 }
 /// The queue that untagged messages with this opcode go to; for any other opcode queue 0.
-[[nodiscard]] Queue queue_of(Opcode opcode);
+[[nodiscard]] constexpr Queue queue_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::read_request:
+    case Opcode::atomic_request:
+      return Queue::read_request;
+    case Opcode::terminate:
+      return Queue::terminate;
+    case Opcode::atomic_response:
+      return Queue::atomic_response;
+    default:
+      return Queue::send;
+  }
+}
 
 /// The DDP control octet: T, L, four reserved bits, DV.
 struct DdpControl {
@@ -137,6 +149,9 @@ enum class SegmentError : std::uint8_t {
 /// Parses a whole ULPDU. It only requires room for the header: versions, opcodes, queues and
 /// reserved bits are returned unchanged, for the caller to judge.
 [[nodiscard]] std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu);
+/// The same into the caller's object, for those who read millions of them; false if there is no whole
+/// header.
+[[nodiscard]] bool read_segment(Bytes ulpdu, Segment& segment);
 /// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in
 /// fixed fields follow, each after a `!`.
 [[nodiscard]] std::string describe(const Segment& segment);

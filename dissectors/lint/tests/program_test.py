@@ -153,7 +153,7 @@ class Exit(unittest.TestCase):
         self.stops(3, "it is empty", "-")
         self.stops(3, "not a pcap or pcapng", self.file("text", b"hello, world, this is no capture"))
         self.stops(3, "ends too early", self.file("cut.gz", gzip.compress(pcap(clean().frames))[:20]))
-        self.stops(3, "802_11", self.file("wlan", pcap([])[:20] + struct.pack("<I", 105)))
+        self.stops(3, "802_11 is not supported; ethernet, raw IP, loopback and Linux cooked are. Convert it", self.file("wlan", pcap([])[:20] + struct.pack("<I", 105)))
         self.stops(3, "cannot write /nowhere", "--write-violations", "/nowhere/x.pcapng",
                    self.file("a.pcap", pcap(clean().frames)))
         self.stops(3, "no such", "-i", "no-such-interface0")
@@ -236,7 +236,15 @@ class Exit(unittest.TestCase):
         connection.segment(True, flags=0x02)
         connection.segment(False, flags=0x12)
         connection.segment(True, b"GET / HTTP/1.1\r\n\r\n")
-        for frames in ([], connection.closed().frames, [(1, b"\xff" * 60)]):
+        unread = {  # what carries iWARP here is not read
+            "five VLAN tags": lambda frame: frame[:12] + b"\x81\0\0\1" * 5 + frame[12:],
+            "PPPoE": lambda frame: frame[:12] + struct.pack(">HBBHHH", 0x8864, 0x11, 0, 1, len(frame) - 12, 0x21) + frame[14:],
+            "LLC/SNAP": lambda frame: frame[:12] + struct.pack(">H", len(frame) - 6) + b"\xaa\xaa\3\0\0\0" + frame[12:],
+            "ERSPAN": lambda frame: frame[:14] + struct.pack(">BBHHHBBH", 0x45, 0, 36 + len(frame), 0, 0x4000, 64, 47, 0) + bytes(8)
+                      + struct.pack(">HHIII", 0x1000, 0x88BE, 1, 0x10010000, 0) + frame,
+        }
+        carried = [[(time, wrap(frame)) for time, frame in clean().frames] for wrap in unread.values()]
+        for frames in ([], connection.closed().frames, [(1, b"\xff" * 60)], *carried):
             result = lint(self.file("a.pcap", pcap(frames)))
             self.assertEqual(result.returncode, 4, result.stdout)
             self.assertTrue(result.stdout.endswith(b"\nno iWARP in this capture: nothing was judged\n"), result.stdout)
