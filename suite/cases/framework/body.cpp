@@ -120,9 +120,14 @@ void Body::note_fault(const SenderFault& fault) {
 
 CaseStop Body::judged(CaseStop stop) {
   if (stop.verdict != Verdict::error || !stop.refused) return stop;
-  const std::string trouble = partner_              ? partner_->trouble()
-                              : peer.ended_by_iut() ? "the IUT has ended the connection"
-                                                    : "";
+  std::string trouble;
+  // The API may refuse work before the end has reached the tester.
+  context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [&] {
+    trouble = partner_              ? partner_->trouble()
+              : peer.ended_by_iut() ? "the IUT has ended the connection"
+                                    : "";
+    return !trouble.empty();
+  });
   if (trouble.empty()) return stop;
   const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
   const std::string why =
