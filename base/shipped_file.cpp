@@ -17,12 +17,10 @@ constexpr const char* telling_folder = "suite/expectations";
 
 // Looked up once: in a mount namespace that the program enters later, the link may lead out of a
 // chroot in which it was started.
-const ShippedPlaces& places_of_this_build() {
+const ShippedPlaces& places_of_this_program() {
   static const ShippedPlaces places = [] {
     std::error_code error;
-    return ShippedPlaces{.sources = RNIC_SOURCE_DIR,
-                         .build = RNIC_BUILD_DIR,
-                         .program = fs::read_symlink("/proc/self/exe", error)};
+    return places_around(fs::read_symlink("/proc/self/exe", error));
   }();
   return places;
 }
@@ -48,6 +46,14 @@ bool is_installed(const ShippedPlaces& places) {
   return is_folder(share_of(places)) || !is_folder(places.sources);
 }
 
+// The first line of a file; empty if there is none.
+std::string first_line(const fs::path& path) {
+  std::ifstream stream(path);
+  std::string line;
+  std::getline(stream, line);
+  return line;
+}
+
 // How this program was started: the first word of its command line.
 std::string first_word() {
   std::ifstream stream("/proc/self/cmdline");
@@ -58,20 +64,34 @@ std::string first_word() {
 
 }  // namespace
 
-fs::path shipped_file(std::string_view path) { return shipped_file(path, places_of_this_build()); }
+ShippedPlaces places_around(const fs::path& program) {
+  ShippedPlaces places{.sources = {}, .build = {}, .program = program};
+  for (fs::path folder = program.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    places.sources = first_line(folder / "source_folder.txt");
+    places.build = folder;
+    if (!places.sources.empty()) return places;
+  }
+  places.build.clear();
+  return places;
+}
+
+fs::path shipped_file(std::string_view path) {
+  return shipped_file(path, places_of_this_program());
+}
 
 fs::path shipped_file(std::string_view path, const ShippedPlaces& places) {
   return (is_installed(places) ? share_of(places) : places.sources) / path;
 }
 
-fs::path built_file(std::string_view path) { return built_file(path, places_of_this_build()); }
+fs::path built_file(std::string_view path) { return built_file(path, places_of_this_program()); }
 
 fs::path built_file(std::string_view path, const ShippedPlaces& places) {
   return (is_installed(places) ? share_of(places) : places.build) / path;
 }
 
 fs::path built_program(std::string_view path) {
-  return built_program(path, places_of_this_build());
+  return built_program(path, places_of_this_program());
 }
 
 fs::path built_program(std::string_view path, const ShippedPlaces& places) {
@@ -82,21 +102,23 @@ fs::path built_program(std::string_view path, const ShippedPlaces& places) {
 }
 
 std::optional<std::string> shipped_files_fault() {
-  return shipped_files_fault(places_of_this_build());
+  return shipped_files_fault(places_of_this_program());
 }
 
 std::optional<std::string> shipped_files_fault(const ShippedPlaces& places) {
   if (is_folder(shipped_file(telling_folder, places))) return std::nullopt;
+  const std::string also =
+      places.sources.empty() ? "" : fmt::format(" nor in {}", places.sources.string());
   return fmt::format(
-      "the suite's own files (known issues, PICS, report templates) are neither in {} nor in {}: "
+      "the suite's own files (known issues, PICS, report templates) are not in {}{}: "
       "install the suite anew, or move its whole prefix together",
-      share_of(places).string(), places.sources.string());
+      share_of(places).string(), also);
 }
 
 std::string typed_command() { return first_word(); }
 
 std::string typed_command(std::string_view path) {
-  return typed_command(path, first_word(), places_of_this_build());
+  return typed_command(path, first_word(), places_of_this_program());
 }
 
 std::string typed_command(std::string_view path, const std::string& started_as,

@@ -13,10 +13,14 @@ namespace base {
 /// What decides where the suite's files are. A program whose prefix has `share/rnic-suite` is
 /// installed and uses that, even on a host with the source tree. The prefix may be moved.
 struct ShippedPlaces {
-  std::filesystem::path sources;  // of this build
+  std::filesystem::path sources;  // of the build that the program is in; empty if it is in none
   std::filesystem::path build;    // its build folder
   std::filesystem::path program;  // this program
 };
+
+/// The places of a program. CMake leaves the path of the sources in the build folder: in the
+/// program, it would make every build another one.
+[[nodiscard]] ShippedPlaces places_around(const std::filesystem::path& program);
 
 /// A file or folder of the source tree, by its path from there; installed it is
 /// `PREFIX/share/rnic-suite/PATH`.

@@ -41,7 +41,7 @@ if [ ! -f "$cache" ] || [ /var/lib/dpkg/status -nt "$cache" ] || [ ${#definition
   fi
   touch -c "$cache"
 fi
-parallel=(--parallel "$(nproc)")
+parallel=(--parallel "${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}")
 if [ -t 1 ]; then
   cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"}
 else

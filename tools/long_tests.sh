@@ -21,7 +21,8 @@ A step that fails does not stop the next one; the summary at the end lists which
   captures    10,000 perturbations of each capture of the corpus
   big-endian  the codecs on a big-endian machine
   debian      the Wireshark plugin in the next Debian (as root)
-  packages    the Debian packages, installed and used in a Debian that has no compiler (as root)
+  packages    the Debian packages, made in this and the next Debian, installed and used in one that has no compiler (as root)
+  reproducible  the agent's package made twice, octet by octet the same
   mutants     100 mutants of stream and verbs
 A finding of a sanitizer ends the program in which it occurs. All findings are in out/sanitizers/PRESET, including
 those of programs that a test starts and expects to fail.
@@ -69,12 +70,13 @@ run() {
     captures) build/dev/dissectors/analyzer/dissectors_perturbed_captures_test -- 10000 ;;
     big-endian) tools/big_endian_test.sh ;;
     debian) tools/next_debian_test.sh ;;
-    packages) tools/package_test.sh ;;
+    packages) tools/package_test.sh && tools/package_test.sh --release trixie ;;
+    reproducible) tools/reproducible_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
   esac
 }
 
-all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian debian packages mutants)
+all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian debian packages reproducible mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;
@@ -96,7 +98,7 @@ for step in "$@"; do
   printf '\n== %s\n' "$step"
   begun=$SECONDS
   if run "$step"; then verdict=passed; else verdict=FAILED; failures=$((failures + 1)); fi
-  summary+=("$(printf '%-10s %s in %d s' "$step" "$verdict" $((SECONDS - begun)))")
+  summary+=("$(printf '%-12s %s in %d s' "$step" "$verdict" $((SECONDS - begun)))")
 done
 printf '\n== summary\n'
 printf '%s\n' "${summary[@]}"

@@ -1,29 +1,35 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Makes the Debian packages of a build, and installs, uses and purges them in a Debian that has no compiler.
+# Carries out the Dockerfile without docker: makes the Debian packages in one Debian, and installs, uses and purges them in another.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
 usage() {
   cat <<'USAGE'
-usage: tools/package_test.sh [--build DIR] [--mirror URL] [FOLDER]
+usage: tools/package_test.sh [--release NAME] [--mirror URL] [--packages DIR] [FOLDER]
 
-Makes packages of a build (default build/dev) and a Debian 12 in FOLDER (default /var/tmp/rnic-clean-debian, about 500 MB, kept for
-the next time); installs the packages there with apt-get, runs cases as root and as a plain user, judges a capture,
-and purges the packages, which must leave nothing. Needs root and debootstrap.
+Carries out the steps of the Dockerfile for the last commit, each image in a Debian of its own, in FOLDER (default
+/var/tmp/rnic-packages-NAME, about 4 GB; the bare Debian is kept for the next time). Then, in the image that has the packages
+and no compiler, sources or network: runs cases as root and as a plain user, judges a capture, and purges the packages,
+which must leave nothing. lintian must have no error and no warning. Needs root, debootstrap and lintian.
+  --release NAME   of Debian: bookworm (the default), trixie, ...
+  --packages DIR   do not make packages, but take these; they are of this Debian
+If CCACHE_DIR is set, the build has that folder and all CCACHE_* variables.
 
 examples:
   sudo tools/package_test.sh
-  sudo tools/package_test.sh --build build/release /var/tmp/clean
+  sudo tools/package_test.sh --release trixie
+  sudo tools/package_test.sh --packages packages /var/tmp/clean
 exit: 0 all passed, 1 something failed, 2 usage, 3 something that it needs is missing
 USAGE
 }
 
-build=build/dev mirror=http://deb.debian.org/debian folder=/var/tmp/rnic-clean-debian
+release=bookworm mirror=http://deb.debian.org/debian packages='' folder=''
 while [ $# -gt 0 ]; do
   case "$1" in
-    --build) build=${2:-}; shift $(($# > 1)) ;;
+    --release) release=${2:-}; shift $(($# > 1)) ;;
     --mirror) mirror=${2:-}; shift $(($# > 1)) ;;
+    --packages) packages=${2:-}; shift $(($# > 1)) ;;
     --help | -h) usage; exit 0 ;;
     -*) echo "package_test.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
     *) folder=$1 ;;
@@ -33,59 +39,129 @@ done
 
 fail() { echo "package_test.sh: $2" >&2; exit "$1"; }
 [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
-[ -f "$build/CPackConfig.cmake" ] || fail 3 "$build is not configured; build it with: tools/build.sh dev"
-for program in file dpkg-shlibdeps; do
-  command -v "$program" >/dev/null || fail 3 "$program is missing; install what cpack needs with: apt-get install file dpkg-dev"
+for program in debootstrap lintian; do
+  command -v "$program" >/dev/null || fail 3 "$program is missing; install it with: apt-get install $program"
 done
-if [ ! -e "$folder/.made" ]; then
-  command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
-  [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"
-  debootstrap --variant=minbase bookworm "$folder" "$mirror" || fail 3 "no Debian 12 can be had from $mirror"
-  chroot "$folder" useradd --create-home plain
-  touch "$folder/.made"
+[ -z "$packages" ] || ls "$packages"/*.deb >/dev/null 2>&1 || fail 2 "--packages: there is no package in '$packages'"
+folder=${folder:-/var/tmp/rnic-packages-$release}
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+if [ ! -e "$folder/made-of-$release" ]; then
+  rm -rf --one-file-system "$folder/debian"
+  debootstrap --variant=minbase "$release" "$folder/debian" "$mirror" || fail 3 "no Debian '$release' can be had from $mirror"
+  touch "$folder/made-of-$release"
 fi
 
-# The run makes namespaces: / has to be a mount point there, and it needs /proc and /dev.
+# within STAGE NETWORK FOLDER COMMAND...: in a Debian, with the host's network or with none. A run makes namespaces: / has to be a
+# mount point there, and it needs /proc and /dev.
 within() {
-  unshare --mount --pid --fork sh -c '
-    mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && mount -t sysfs sysfs "$1/sys" || exit 99
-    folder=$1; shift
-    exec chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
-  ' sh "$folder" "$@"
+  local root=$folder/$1 network=() kept=()
+  [ "$2" = host ] || network=(--net)
+  if [ -n "${CCACHE_DIR:-}" ]; then mapfile -t kept < <(env | grep '^CCACHE_'); fi
+  unshare --mount --pid --fork "${network[@]}" sh -c '
+    root=$1 place=$2 cache=$3
+    shift 3
+    mount --bind "$root" "$root" && mount -t proc proc "$root/proc" && mount --bind /dev "$root/dev" && mount -t sysfs sysfs "$root/sys" || exit 99
+    [ -z "$cache" ] || { mkdir -p "$root$cache" && mount --bind "$cache" "$root$cache"; } || exit 99
+    ip link set lo up || exit 99
+    exec chroot "$root" /usr/bin/env -i --chdir="$place" "$@"
+  ' sh "$root" "$3" "${CCACHE_DIR:-}" PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+    ${http_proxy:+http_proxy="$http_proxy"} "${kept[@]}" "${@:4}"
 }
+
+# The instructions of the Dockerfile, one a line.
+instructions() { sed -e '/^#/d' -e '/^$/d' Dockerfile | sed -e ':more' -e '/\\$/N' -e 's/\\\n//' -e 't more'; }
+
+stage='' place=/ begin=()
+copy() { # copy [--from=STAGE] SOURCE... DESTINATION
+  local from=$folder/context words=("$@") destination
+  case "$1" in --from=*) from=$folder/${1#--from=} words=("${@:2}") ;; esac
+  destination=${words[-1]}
+  [[ $destination == /* ]] || destination=$place/$destination
+  if [[ $destination == */ ]] || [ ${#words[@]} -gt 2 ]; then mkdir -p "$folder/$stage$destination"; fi
+  mkdir -p "$(dirname "$folder/$stage$destination")"
+  for source in "${words[@]:0:${#words[@]}-1}"; do
+    # A pattern, which docker matches as the shell does.
+    # shellcheck disable=SC2086
+    if [ -d "$from/$source" ]; then cp -a "$from/$source/." "$folder/$stage$destination"; else cp -a "$from"/$source "$folder/$stage$destination"; fi
+  done
+}
+carry_out() { # carry_out INSTRUCTION ARGUMENTS
+  echo "package_test.sh: $release: $1 $2"
+  local words
+  read -ra words <<<"${2//'${DEBIAN}'/$release}"
+  case "$1" in
+    ARG) [[ $2 == DEBIAN=* ]] || fail 1 "Dockerfile: ARG $2 is not known here" ;;
+    FROM)
+      [ "${words[0]}" = "debian:$release-slim" ] && [ "${words[1]}" = AS ] || fail 1 "Dockerfile: FROM $2 is not known here"
+      stage=${words[2]} place=/
+      rm -rf --one-file-system "${folder:?}/$stage"
+      cp -a "$folder/debian" "$folder/$stage" ;;
+    WORKDIR) place=${words[0]}; mkdir -p "$folder/$stage$place" ;;
+    COPY) copy "${words[@]}" ;;
+    RUN) within "$stage" host "$place" sh -c "$2" || fail 1 "ends with $?: RUN $2" ;;
+    ENTRYPOINT | CMD) mapfile -t words < <(python3 -c 'import json, sys; print(*json.loads(sys.argv[1]), sep="\n")' "$2"); begin+=("${words[@]}") ;;
+    *) fail 1 "Dockerfile: the instruction $1 is not known here" ;;
+  esac
+}
+
+rm -rf "$folder/context"
+git clone --quiet --no-hardlinks . "$folder/context"
+while read -r instruction arguments <&3; do
+  if [ "$instruction" = FROM ]; then made=${arguments##* }; fi
+  # Packages that are there already stand for the stage that makes them.
+  if [ -n "$packages" ] && [ "${made:-}" = packages ]; then
+    rm -rf --one-file-system "$folder/packages"
+    mkdir -p "$folder/packages/packages"
+    cp "$packages"/*.deb "$folder/packages/packages/"
+    continue
+  fi
+  carry_out "$instruction" "$arguments"
+done 3< <(instructions)
+
+lintian --allow-root --fail-on error,warning "$folder"/packages/packages/*.deb || fail 1 "lintian objects (see above)"
+cp "$folder"/packages/packages/*.deb "$folder/suite/root/"
+cp dissectors/corpus/samples/wrong_crc.pcap.gz "$folder/suite/tmp/trace.pcap.gz"
+inside() { within suite none /tmp "$@"; }
 check() { # check STATUS COMMAND...: the command ends with that status
   local wanted=$1 status=0
   shift
-  echo "package_test.sh: $*"
-  within "$@" || status=$?
+  echo "package_test.sh: $release: $*"
+  inside "$@" || status=$?
   [ "$status" = "$wanted" ] || fail 1 "ends with $status, not $wanted: $*"
 }
 
-rm -rf "$folder/packages" "$folder/tmp/out"*
-cpack --config "$build/CPackConfig.cmake" -B "$folder/packages" || fail 1 "no packages can be made of $build"
-rm -rf "$folder/packages/_CPack_Packages"
-cp dissectors/corpus/samples/wrong_crc.pcap.gz "$folder/tmp/trace.pcap.gz"
-names=(rnic-suite rnic-agent rnic-suite-doc librnic-dat2)
-files=("${names[@]/#//packages/}")
-files=("${files[@]/%/_*.deb}")
+if inside sh -c 'command -v cc || command -v g++'; then fail 1 "there is a compiler: this shows less than it should"; fi
+check 0 "${begin[@]}"
+# What the image leaves out: documentation, the plugin, and the headers.
+more='apt-get update -q && apt-get install -q -y --no-install-recommends tshark man-db /root/*.deb'
+within suite host / sh -c "$more" || fail 1 "the other packages cannot be installed"
+mapfile -t names < <(for deb in "$folder"/packages/packages/*.deb; do dpkg-deb --field "$deb" Package; done)
+inside sh -c "dpkg -L ${names[*]} | sort -u | while read -r path; do [ -d \"\$path\" ] || echo \"\$path\"; done" >"$folder/suite/tmp/installed"
+check 0 useradd --create-home plain
 
-within apt-get update -q || fail 3 "the packages of Debian 12 cannot be had"
-check 0 sh -c "apt-get install -q -y --no-install-recommends ${files[*]}"
-if within sh -c 'command -v cc || command -v g++'; then fail 1 "there is a compiler: this shows less than it should"; fi
-within sh -c "dpkg -L ${names[*]} | sort -u | while read -r path; do [ -d \"\$path\" ] || echo \"\$path\"; done" >"$folder/tmp/installed"
-
-for program in rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-self-test rnic-lab rnic-agent; do check 0 "$program" --version; done
+for program in $(sed -n 's|^/usr/bin/||p' "$folder/suite/tmp/installed"); do
+  check 0 sh -c "$program --version | grep -E '^$program [0-9.]+ \(commit [0-9a-f]{40}(-dirty)?\)$'"
+  check 0 sh -c "man --where $program"
+done
 check 0 rnic-suite doctor
 check 0 rnic-suite run --select 'mpa.crc.*' --out /tmp/out
-check 0 rnic-suite run --iut dat:reference --select 'dat.pz.*' --out /tmp/out-dat
 check 0 test -s /tmp/out/report.html
 check 1 rnic-suite run --select 'mpa.crc.*' --deviation accepts_bad_crc --out /tmp/out-bad
 check 0 rnic-suite explain mpa.crc.crc32c-as-in-iscsi
 check 1 rnic-lint /tmp/trace.pcap.gz
-check 0 su plain -c "rnic-suite run --select 'mpa.crc.*' --out /tmp/out-plain && test -s /tmp/out-plain/report.html"
+as_plain() { check 0 su plain -c "cd && $1"; }
+as_plain "rnic-suite run --select 'mpa.crc.*' --out out && test -s out/report.html"
+as_plain 'tshark -G plugins | grep rnic_iwarp'
+if [ -e "$folder/suite/usr/share/rnic-suite/examples/dat.conf" ]; then
+  check 0 rnic-suite run --iut dat:reference --select 'dat.pz.*' --out /tmp/out-dat
+  check 0 sh -c "awk '/^rnic0/ { print \$5 }' /usr/share/rnic-suite/examples/dat.conf | xargs ls"
+else
+  echo "package_test.sh: $release: no DAT provider, since this Debian has no libdapl-dev"
+fi
 
 check 0 apt-get purge -q -y "${names[@]}"
-left=$(within sh -c 'while read -r path; do [ ! -e "$path" ] || echo "$path"; done </tmp/installed')
+left=$(inside sh -c 'while read -r path; do [ ! -e "$path" ] || echo "$path"; done </tmp/installed
+  find / -xdev \( -path /tmp -o -path /root -o -path /home -o -path /proc -o -path /sys -o -path /dev \) -prune -o -iname "*rnic*" -print')
 [ -z "$left" ] || fail 1 "purging leaves: $left"
-[ ! -e "$folder/usr/share/rnic-suite" ] || fail 1 "purging leaves /usr/share/rnic-suite"
-echo "package_test.sh: passed"
+echo "package_test.sh: passed in Debian $release"

@@ -33,6 +33,18 @@ BOOST_AUTO_TEST_CASE(a_file_is_found_in_the_sources_of_this_build) {
   BOOST_TEST(!base::shipped_files_fault());
 }
 
+BOOST_FIXTURE_TEST_CASE(a_program_in_a_build_folder_knows_its_sources, TreesFixture) {
+  make_file("build/suite/runner/rnic-suite");
+  std::ofstream(root / "build/source_folder.txt") << (root / "sources").string() << "\n";
+  const auto found = base::places_around(root / "build/suite/runner/rnic-suite");
+  BOOST_TEST(found.sources == root / "sources");
+  BOOST_TEST(found.build == root / "build");
+  const auto elsewhere = base::places_around(root / "prefix/bin/rnic-suite");
+  BOOST_TEST(elsewhere.sources == "");
+  BOOST_TEST(elsewhere.build == "");
+  BOOST_TEST(base::shipped_file("a", elsewhere) == root / "prefix/share/rnic-suite/a");
+}
+
 BOOST_FIXTURE_TEST_CASE(a_program_that_is_not_installed_uses_its_source_tree, TreesFixture) {
   make_folder("sources/suite/expectations");
   BOOST_TEST(base::shipped_file("a/b.yaml", places) == root / "sources/a/b.yaml");

@@ -47,20 +47,23 @@ rnic_install(suite ${RNIC_PRIVATE} rnic-guestd rnic-guest-agent rnic_rdma_core)
 # For the host of the implementation under test: few dependencies.
 rnic_install(agent ${CMAKE_INSTALL_BINDIR} rnic-agent rnic-dat-cases)
 
-# Manual pages, made of what each --help says.
+# Manual pages of each program and its commands, made of what --help says.
 find_program(RNIC_HELP2MAN help2man)
+include(RnicSourceDate)
+rnic_source_date(RNIC_SOURCE_DATE "${PROJECT_SOURCE_DIR}")
 function(rnic_manual component target sentence)
   if(NOT RNIC_HELP2MAN OR NOT TARGET ${target})
     return()
   endif()
-  set(page "${PROJECT_BINARY_DIR}/man/${target}.1")
-  add_custom_command(OUTPUT "${page}" DEPENDS ${target}
-    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/man"
-    COMMAND "${RNIC_HELP2MAN}" --no-info --version-string "${PROJECT_VERSION}" --name "${sentence}" --output "${page}" "$<TARGET_FILE:${target}>"
+  set(pages "${PROJECT_BINARY_DIR}/man/${target}")
+  set(script "${PROJECT_SOURCE_DIR}/tools/manual_pages.sh")
+  add_custom_command(OUTPUT "${pages}/${target}.1" DEPENDS ${target} "${script}"
+    COMMAND "${CMAKE_COMMAND}" -E env SOURCE_DATE_EPOCH=${RNIC_SOURCE_DATE}
+            "${script}" "${RNIC_HELP2MAN}" "${PROJECT_VERSION}" "${sentence}" "$<TARGET_FILE:${target}>" "${pages}"
     VERBATIM)
-  add_custom_target(${target}_manual ALL DEPENDS "${page}")
+  add_custom_target(${target}_manual ALL DEPENDS "${pages}/${target}.1")
   add_dependencies(rnic_programs ${target}_manual)
-  install(FILES "${page}" DESTINATION share/man/man1 COMPONENT ${component})
+  install(DIRECTORY "${pages}/" DESTINATION share/man/man1 COMPONENT ${component})
 endfunction()
 rnic_manual(suite rnic-suite "judge an implementation of iWARP on the wire")
 rnic_manual(suite rnic-plugfest "play implementations of iWARP against each other")
@@ -81,7 +84,7 @@ endforeach()
 rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
 rnic_install_folder(suite/expectations *.yaml)
 rnic_install_folder(suite/iut/pics *.yaml *.json)
-rnic_install_folder(suite/self_test *.txt)
+rnic_install_folder(suite/self_test [a-z]*.txt)
 rnic_install_folder(suite/cases renamed_cases.def)
 rnic_install_folder(plugfest/events *.yaml)
 rnic_install_folder(plugfest/schema *.json)
@@ -89,7 +92,6 @@ rnic_install_folder(reports/rnic_reports *.py)
 rnic_install_folder(reports/templates *.j2 *.css *.js)
 rnic_install_folder(reports/schema *.json)
 rnic_install_folder(reference_rnic/deviants deviations.def)
-rnic_install_folder(suite/cases renamed_cases.def)
 rnic_install_folder(suite/editions *.json)
 rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
@@ -100,9 +102,8 @@ foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_
 endforeach()
 rnic_install_shipped(suite/upper_tester/kernel/build.sh)
 rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
-foreach(script make_root.sh start kernel_faults/oops.c kernel_faults/hang.c kernel_faults/Kbuild)
-  rnic_install_shipped(suite/lab/dut/${script})
-endforeach()
+rnic_install_shipped(suite/lab/dut/make_root.sh suite/lab/dut/start)
+rnic_install_folder(suite/lab/dut/kernel_faults *.c Kbuild)
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.
 install(FILES "${PROJECT_BINARY_DIR}/generated/suite/seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite)
 install(FILES "${PROJECT_BINARY_DIR}/generated/suite/dat_seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite

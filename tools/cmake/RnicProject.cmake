@@ -23,6 +23,13 @@ target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshado
 # GCC 12 at -O2 reports moves of std::variant as uses of uninitialized values.
 target_compile_options(rnic_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>)
+# Assertions name their file by its path in the source tree, wherever that is: two builds of one commit are equal. A compiler
+# cache may have made the path relative to the build folder.
+cmake_path(RELATIVE_PATH PROJECT_SOURCE_DIR BASE_DIRECTORY "${PROJECT_BINARY_DIR}" OUTPUT_VARIABLE from_build)
+target_compile_options(rnic_options INTERFACE
+  "$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=;-ffile-prefix-map=${from_build}/=>")
+# What leads from a symbol to its code cannot be overwritten once a program has begun: it reads what peers send.
+target_link_options(rnic_options INTERFACE $<$<CONFIG:Release>:LINKER:-z,now>)
 # Clang reports to the caller of std::stable_sort what libstdc++ 12 uses within it.
 target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(RNIC_SANITIZE)
