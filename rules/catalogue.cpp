@@ -11,10 +11,14 @@ const Rule* find(std::string_view id) {
   return found != rules.end() && found->id == id ? &*found : nullptr;
 }
 
+std::string document_name(int rfc) {
+  if (rfc == dat_document) return "DAT 2.0";
+  return rfc == verbs_document ? "verbs" : "RFC " + std::to_string(rfc);
+}
+
 std::string place(const Rule& rule) {
-  const std::string section(rule.section);
-  return rule.rfc == 0 ? "DAT 2.0 " + section
-                       : "RFC " + std::to_string(rule.rfc) + " section " + section;
+  return document_name(rule.rfc) + (is_of_an_rfc(rule) ? " section " : " ") +
+         std::string(rule.section);
 }
 
 }  // namespace rules

@@ -16,9 +16,13 @@ enum class Level : std::uint8_t { must, should, may };
 /// only, or not from outside.
 enum class Check : std::uint8_t { active, passive, api, none };
 
+/// What Rule::rfc says of a rule of the DAT API, and of one of the man pages of libibverbs and
+/// librdmacm.
+inline constexpr int dat_document = 0, verbs_document = 1;
+
 struct Rule {
   std::string_view id;       ///< never changes, e.g. `mpa.startup.reserved-bits-ignored`
-  int rfc;                   ///< e.g. 5044; 0: a rule of the DAT API, whose section is the call
+  int rfc;                   ///< e.g. 5044; or one of the documents below, whose sections are calls
   std::string_view section;  ///< e.g. `7.1.1`
   Level level;
   Check check;
@@ -35,6 +39,9 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> all();
 /// The rule with this id, or nullptr.
 [[nodiscard]] const Rule* find(std::string_view id);
+[[nodiscard]] constexpr bool is_of_an_rfc(const Rule& rule) { return rule.rfc > verbs_document; }
+/// The document's name: `RFC 5044`, `DAT 2.0`, `verbs`.
+[[nodiscard]] std::string document_name(int rfc);
 /// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`.
 [[nodiscard]] std::string place(const Rule& rule);
 /// A short digest (16 hex digits) of the rule files: two runs with the same one used the same

@@ -14,11 +14,20 @@ BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", 
 NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
 OPTIONAL = ("reason", "restates", "needs", "note", "without_deviation")
-ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
+ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat|verbs)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
+
+
+NO_RFCS = (0, 1)  # what `rfc` says of the rules of the DAT API and of the verbs
+FILES = ("rfc*.yaml", "dat*.yaml", "verbs.yaml")
 
 
 class CatalogueError(Exception):
     """A rule file that breaks the form; the text says where and what to do."""
+
+
+def files(folder):
+    """The rule files of a folder."""
+    return sorted(path for pattern in FILES for path in pathlib.Path(folder).glob(pattern))
 
 
 def load(paths):

@@ -45,7 +45,7 @@ def keyword_sentences(text):
 def coverage(rules, folder):
     """Yields (rfc, section, sentences, rules) for each section that has keyword sentences."""
     having = collections.Counter((rule["rfc"], str(rule["section"]).removeprefix("Appendix ")) for rule in rules)
-    for rfc in sorted({rule["rfc"] for rule in rules} - {0}):
+    for rfc in sorted({rule["rfc"] for rule in rules} - set(catalogue_files.NO_RFCS)):
         for number, text in sections((folder / f"rfc{rfc}.txt").read_text(errors="replace")):
             wanted = keyword_sentences(text)
             if wanted:

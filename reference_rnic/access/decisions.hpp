@@ -35,6 +35,8 @@ struct StartupDecisions {
   }
   /// The answer to a consumer that accepts a request whose peer has gone.
   virtual void late_accept(std::expected<void, Failure>& /*answer*/) {}
+  /// Whether the connection ends when its endpoint is destroyed.
+  virtual void endpoint_dropped(bool& /*ends*/) {}
   /// Whether a failed startup ends the other startups of the listener.
   virtual void startup_failed(const stream::StartupFailed&, bool& /*others_end*/) {}
 };

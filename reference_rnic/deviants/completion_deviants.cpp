@@ -141,17 +141,101 @@ using ReceivesCompleteOutOfOrder = MessagesSwapped<0>;
 using LongMessageDeliveredLate = MessagesSwapped<1025>;
 
 struct NotificationLost : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle queue, bool& called) override {
-    called = woken_.insert(queue).second;
+  void handler_due(verbs::CompletionQueueHandle queue, verbs::Arm, const Completion&,
+                   bool& called) override {
+    called = called && woken_.insert(queue).second;
   }
   std::set<verbs::CompletionQueueHandle> woken_;
 };
 
 struct NotificationLostNowAndThen : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle queue, bool& called) override {
-    if (++calls_[queue] % 100 == 0) called = false;
+  void handler_due(verbs::CompletionQueueHandle queue, verbs::Arm, const Completion&,
+                   bool& called) override {
+    if (called && ++calls_[queue] % 100 == 0) called = false;
   }
   std::map<verbs::CompletionQueueHandle, int> calls_;
+};
+
+struct SolicitedArmWakesForAll : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, verbs::Arm, const Completion&,
+                   bool& called) override {
+    called = true;
+  }
+};
+
+struct SolicitedArmNeverWakes : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, verbs::Arm arm, const Completion& completion,
+                   bool& called) override {
+    if (arm == verbs::Arm::solicited && completion.status == Status::success) called = false;
+  }
+};
+
+struct FailureIsNotSolicited : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, verbs::Arm arm, const Completion& completion,
+                   bool& called) override {
+    if (arm == verbs::Arm::solicited && completion.status != Status::success) called = false;
+  }
+};
+
+// ---- flushed work ----
+
+bool is_flushed_send(const Completion& completion) {
+  return completion.status == Status::flushed && completion.operation != Operation::receive;
+}
+
+/// Holds the first flushed request of each send queue back until another one is flushed.
+struct FlushedOutOfOrder : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (completions.empty() || !is_flushed_send(completions.front())) return;
+    const auto held = held_.find(news.queue_pair);
+    if (held != held_.end()) {
+      completions.push_back(held->second);
+      held_.erase(held);
+    } else if (turned_.insert(news.queue_pair).second) {
+      held_.emplace(news.queue_pair, completions.front());
+      completions.clear();
+    }
+  }
+  std::map<QueuePairHandle, Completion> held_;
+  std::set<QueuePairHandle> turned_;
+};
+
+/// Names the queue pair that was the first to report anything.
+struct FlushNamesAnotherEndpoint : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (!first_) first_ = news.queue_pair;
+    for (Completion& each : completions)
+      if (each.status == Status::flushed) each.queue_pair = *first_;
+  }
+  std::optional<QueuePairHandle> first_;
+};
+
+struct AtomicFlushLost : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    std::erase_if(completions, [](const Completion& each) {
+      return is_flushed_send(each) &&
+             (each.operation == Operation::fetch_add || each.operation == Operation::compare_swap);
+    });
+  }
+};
+
+/// Holds the first flushed receive of each queue pair back until later work has been flushed.
+struct LaterWorkOvertakes : verbs::Decisions {
+  void post_checked(const verbs::Posting& posting, std::optional<verbs::Error>&) override {
+    if (posting.state == verbs::QueuePairState::error) late_.insert(posting.queue_pair);
+  }
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (completions.empty() || !is_flushed_send(completions.front())) return;
+    const auto held = held_.find(news.queue_pair);
+    if (held == held_.end()) {
+      held_.emplace(news.queue_pair, completions.front());
+      completions.clear();
+    } else if (late_.erase(news.queue_pair) != 0) {
+      completions.push_back(held->second);
+    }
+  }
+  std::set<QueuePairHandle> late_;
+  std::map<QueuePairHandle, Completion> held_;
 };
 
 // ---- asynchronous events ----
@@ -181,6 +265,28 @@ struct LowSharedQueueNotReported : verbs::Decisions {
   void limit_passed(verbs::SharedQueueHandle, bool& reported) override { reported = false; }
 };
 
+struct EventNamesNothing : verbs::Decisions {
+  void event_given(std::optional<AsyncEvent>& event) override {
+    if (event) *event = {.kind = event->kind, .cause = event->cause, .detail = event->detail};
+  }
+};
+
+struct StreamErrorToldAsDeviceError : verbs::Decisions {
+  void event_given(std::optional<AsyncEvent>& event) override {
+    if (event && event->queue_pair && event->kind != verbs::AsyncKind::last_buffer)
+      event->kind = verbs::AsyncKind::device_fatal;
+  }
+};
+
+template <verbs::AsyncKind Kind>
+struct EventNotTold : verbs::Decisions {
+  void event_given(std::optional<AsyncEvent>& event) override {
+    if (event && event->kind == Kind) event.reset();
+  }
+};
+using OverrunNotTold = EventNotTold<verbs::AsyncKind::completion_queue_error>;
+using LastBufferNotTold = EventNotTold<verbs::AsyncKind::last_buffer>;
+
 struct GracefulCloseRaisesError : verbs::Decisions {
   void event_raised(QueuePairHandle queue_pair, StreamNews news,
                     std::optional<AsyncEvent>& event) override {
@@ -208,6 +314,17 @@ constexpr RnicRow rows[] = {
     rnic_row<LongMessageDeliveredLate>(Deviation::long_message_delivered_late),
     rnic_row<NotificationLost>(Deviation::notification_lost),
     rnic_row<NotificationLostNowAndThen>(Deviation::notification_lost_now_and_then),
+    rnic_row<SolicitedArmWakesForAll>(Deviation::solicited_arm_wakes_for_all),
+    rnic_row<SolicitedArmNeverWakes>(Deviation::solicited_arm_never_wakes),
+    rnic_row<FailureIsNotSolicited>(Deviation::failure_is_not_solicited),
+    rnic_row<FlushedOutOfOrder>(Deviation::flushed_out_of_order),
+    rnic_row<FlushNamesAnotherEndpoint>(Deviation::flush_names_another_endpoint),
+    rnic_row<AtomicFlushLost>(Deviation::atomic_flush_lost),
+    rnic_row<LaterWorkOvertakes>(Deviation::later_work_overtakes),
+    rnic_row<EventNamesNothing>(Deviation::event_names_nothing),
+    rnic_row<StreamErrorToldAsDeviceError>(Deviation::stream_error_told_as_device_error),
+    rnic_row<OverrunNotTold>(Deviation::overrun_not_told),
+    rnic_row<LastBufferNotTold>(Deviation::last_buffer_not_told),
     rnic_row<TerminateNotReported>(Deviation::terminate_not_reported),
     rnic_row<FaultNotReported<is_any_fault>>(Deviation::stream_fault_not_reported),
     rnic_row<FaultNotReported<is_llp_fault>>(Deviation::llp_fault_not_reported),

@@ -54,6 +54,10 @@ struct HalfOpenStartupBlocks : access::Decisions {
   void startups_allowed(std::size_t& most) override { most = 1; }
 };
 
+struct ConnectionOutlivesItsEndpoint : access::Decisions {
+  void endpoint_dropped(bool& ends) override { ends = false; }
+};
+
 struct ConsumerIrdIgnored : access::Decisions {
   void ird_granted(std::size_t, std::uint16_t most, std::uint16_t& ird) override { ird = most; }
 };
@@ -224,6 +228,7 @@ struct LongerIpHeaderForgotten : access::Decisions {
 };
 
 constexpr ConnectionRow rows[] = {
+    connection_row<ConnectionOutlivesItsEndpoint>(Deviation::connection_outlives_its_endpoint),
     connection_row<ListensOnBothFamilies>(Deviation::listens_on_both_families),
     connection_row<HalfOpenStartupBlocks>(Deviation::half_open_startup_blocks),
     connection_row<ConsumerIrdIgnored>(Deviation::consumer_ird_ignored),

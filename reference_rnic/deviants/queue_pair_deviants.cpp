@@ -72,6 +72,36 @@ struct LateWorkNeverCompletes : verbs::Decisions {
   std::optional<verbs::QueuePairHandle> late_;
 };
 
+struct ChainGoesOn : verbs::Decisions {
+  void chain_refused(std::size_t&, bool& goes_on) override { goes_on = true; }
+};
+
+struct BadRequestMisnamed : verbs::Decisions {
+  void chain_refused(std::size_t& index, bool&) override { index = 0; }
+};
+
+struct InlineDataTakenLate : verbs::Decisions {
+  void inline_taken(bool& taken) override { taken = false; }
+};
+
+// ---- queries ----
+
+struct SendDepthToldTooSmall : verbs::Decisions {
+  void pair_queried(verbs::QueuePairInfo& info) override { info.attributes.send_depth /= 2; }
+};
+
+struct ErrorStateNotTold : verbs::Decisions {
+  void pair_queried(verbs::QueuePairInfo& info) override {
+    if (info.state == verbs::QueuePairState::error) info.state = verbs::QueuePairState::rts;
+  }
+};
+
+struct AccessToldInFull : verbs::Decisions {
+  void pair_queried(verbs::QueuePairInfo& info) override {
+    info.attributes.access = {.remote_read = true, .remote_write = true, .remote_atomic = true};
+  }
+};
+
 // ---- what the stream is given ----
 
 struct PlainAtomicsWithMasksExchanged : verbs::Decisions {
@@ -89,6 +119,12 @@ struct ThirdPieceLeftOut : verbs::Decisions {
     const auto before = std::count_if(pieces.begin(), pieces.begin() + third,
                                       [](const verbs::Piece& piece) { return piece.length != 0; });
     work.gather.erase(work.gather.begin() + before);
+  }
+};
+
+struct InlineDataCut : verbs::Decisions {
+  void work_made(const SendRequest& request, stream::Work& work) override {
+    if (!request.inline_data.empty() && work.gather.size() > 1) work.gather.resize(1);
   }
 };
 
@@ -156,6 +192,13 @@ constexpr RnicRow rows[] = {
     rnic_row<ReceiveDepthOneTooFew>(Deviation::receive_depth_one_too_few),
     rnic_row<SendCompletesBeforeSending>(Deviation::send_completes_before_sending),
     rnic_row<LateWorkNeverCompletes>(Deviation::late_work_never_completes),
+    rnic_row<ChainGoesOn>(Deviation::chain_goes_on),
+    rnic_row<BadRequestMisnamed>(Deviation::bad_request_misnamed),
+    rnic_row<InlineDataTakenLate>(Deviation::inline_data_taken_late),
+    rnic_row<InlineDataCut>(Deviation::inline_data_cut),
+    rnic_row<SendDepthToldTooSmall>(Deviation::send_depth_told_too_small),
+    rnic_row<ErrorStateNotTold>(Deviation::error_state_not_told),
+    rnic_row<AccessToldInFull>(Deviation::access_told_in_full),
     rnic_row<PlainAtomicsWithMasksExchanged>(Deviation::plain_atomics_with_masks_exchanged),
     rnic_row<ThirdPieceLeftOut>(Deviation::third_piece_left_out),
     rnic_row<UnsignaledWorkCutToPages>(Deviation::unsignaled_work_cut_to_pages),

@@ -324,7 +324,14 @@ struct StagRangeShifted : verbs::Decisions {
   }
 };
 
+struct EndpointAccessIgnored : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse&, bool& passes) override {
+    if (check == TagCheck::endpoint) passes = true;
+  }
+};
+
 constexpr RnicRow rows[] = {
+    rnic_row<EndpointAccessIgnored>(Deviation::endpoint_access_ignored),
     rnic_row<ProcessRightUnchecked<true>>(Deviation::process_write_right_unchecked),
     rnic_row<ProcessRightUnchecked<false>>(Deviation::process_read_right_unchecked),
     rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),

@@ -84,7 +84,8 @@ struct Qp {
   ibv_qp_init_attr asked{};
   ibv_qp_state state =
       IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
-  unsigned access = 0;
+  /// As librdmacm has it for an iWARP device; a program may set others.
+  unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
   bool established = false;  ///< the connection has been
   bool leaving = false;      ///< an orderly close was asked for
   std::uint32_t events_reported = 0;
@@ -93,9 +94,6 @@ struct Qp {
   /// Until the program has polled a completion, its request and those before it hold their places.
   std::uint64_t first_unpolled = 0;
   bool first_half_failed = false;
-  /// Room for the inline data of each request, registered.
-  std::vector<std::byte> inline_room;
-  verbs::RegionInfo inline_region{};
   /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces.
   struct Building {
     std::deque<ibv_send_wr> requests;

@@ -55,22 +55,11 @@ verbs::BindRequest bind_request(ibv_mw* mw, const ibv_mw_bind_info& info, std::u
           .key = static_cast<std::uint8_t>(rkey)};
 }
 
-/// Copies the octets to the room of the request, since the program may change them at once.
-int set_inline(Qp& qp, const ibv_send_wr& wr, verbs::SendRequest& request) {
-  const std::size_t room = qp.asked.cap.max_inline_data;
-  const std::size_t slot = static_cast<std::size_t>(qp.next_send % qp.posted.size()) * room;
-  std::size_t used = 0;
-  for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge))) {
-    if (sge.length > room - used) return ENOMEM;
-    if (sge.length == 0) continue;
-    std::memcpy(&qp.inline_room[slot + used], reinterpret_cast<const void*>(sge.addr), sge.length);
-    used += sge.length;
-  }
-  if (used != 0)
-    request.pieces.push_back({.stag = qp.inline_region.stag,
-                              .offset = qp.inline_region.base + slot,
-                              .length = static_cast<std::uint32_t>(used)});
-  return 0;
+void set_inline(const ibv_send_wr& wr, verbs::SendRequest& request) {
+  for (const ibv_sge& sge : std::span(wr.sg_list, static_cast<std::size_t>(wr.num_sge)))
+    request.inline_data.emplace_back(
+        reinterpret_cast<const std::byte*>(sge.addr),  // NOLINT(performance-no-int-to-ptr)
+        sge.length);
 }
 
 template <typename Request, typename Work>
@@ -82,7 +71,7 @@ int set_pieces(Request& request, const Work& wr) {
   return 0;
 }
 
-std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& wr,
+std::expected<verbs::SendRequest, int> send_request(const Qp& qp, const ibv_send_wr& wr,
                                                     const Mapping& mapping) {
   verbs::SendRequest request{
       .operation = mapping.operation,
@@ -115,7 +104,10 @@ std::expected<verbs::SendRequest, int> send_request(Qp& qp, const ibv_send_wr& w
       request.invalidate_stag = wr.invalidate_rkey;
       [[fallthrough]];
     default:
-      error = copies ? set_inline(qp, wr, request) : set_pieces(request, wr);
+      if (copies)
+        set_inline(wr, request);
+      else
+        error = set_pieces(request, wr);
   }
   if (error != 0) return std::unexpected(error);
   return request;

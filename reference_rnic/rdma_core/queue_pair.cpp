@@ -29,18 +29,6 @@ int fault_in(const ibv_qp_init_attr& asked) {
   return fits ? 0 : EINVAL;
 }
 
-/// Room for the inline data of each request that can be outstanding.
-int add_inline_room(Engine& shared, Qp& qp, verbs::DomainHandle domain) {
-  const std::uint32_t octets = qp.asked.cap.max_inline_data;
-  if (octets == 0) return 0;
-  qp.inline_room.resize(qp.posted.size() * octets);
-  const auto region = shared.rnic().register_memory(
-      domain, {.memory = qp.inline_room, .access = {.local_write = false}});
-  if (!region) return errno_of(region.error());
-  qp.inline_region = *region;
-  return 0;
-}
-
 int add_pair(Engine& shared, Qp& qp, verbs::DomainHandle domain) {
   const ibv_qp_init_attr& asked = qp.asked;
   verbs::QueuePairAttributes attributes{
@@ -50,7 +38,8 @@ int add_pair(Engine& shared, Qp& qp, verbs::DomainHandle domain) {
       // A Write with immediate data is two requests of the RNIC.
       .send_depth = 2 * asked.cap.max_send_wr,
       .receive_depth = asked.cap.max_recv_wr,
-      .max_pieces = std::max(asked.cap.max_send_sge, asked.cap.max_recv_sge)};
+      .max_pieces = std::max(asked.cap.max_send_sge, asked.cap.max_recv_sge),
+      .max_inline = asked.cap.max_inline_data};
   if (asked.srq != nullptr) attributes.shared_queue = of(asked.srq).queue;
   const auto pair = shared.rnic().create_queue_pair(attributes);
   if (!pair) return errno_of(pair.error());
@@ -149,10 +138,6 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* asked) {
     qp.asked = *asked;
     qp.posted.resize(std::size_t{2} * cap.max_send_wr);
     if (const int error = add_pair(shared, qp, domain); error != 0) return error;
-    if (const int error = add_inline_room(shared, qp, domain); error != 0) {
-      static_cast<void>(shared.rnic().destroy_queue_pair(qp.pair));
-      return error;
-    }
     show(shared, qp, context, pd);
     return 0;
   });
@@ -210,8 +195,9 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
       if (const int error = move(shared, ours, attributes->qp_state); error != 0) return error;
       qp->state = attributes->qp_state;
     }
-    if ((mask & IBV_QP_ACCESS_FLAGS) != 0) ours.access = attributes->qp_access_flags;
-    return 0;
+    if ((mask & IBV_QP_ACCESS_FLAGS) == 0) return 0;
+    ours.access = attributes->qp_access_flags;
+    return shared.rnic().set_access(ours.pair, access_of(ours.access)) ? 0 : EINVAL;
   });
 }
 
@@ -227,8 +213,6 @@ int destroy_qp(ibv_qp* qp) {
     shared.manager().leave(ours.pair);
     if (ours.id != nullptr) ours.id->pair_gone();
     static_cast<void>(shared.rnic().destroy_queue_pair(ours.pair));
-    if (ours.inline_region.region)
-      static_cast<void>(shared.rnic().deregister(ours.inline_region.region));
     shared.qp_by_handle.erase(ours.pair.value);
     shared.qp_by_number.erase(qp->qp_num);
     forget_events(qp->context, qp);

@@ -13,11 +13,12 @@ CompletionQueue::Pushed CompletionQueue::push(const Completion& completion) {
     return Pushed::first_overflow;
   }
   entries_.push_back(completion);
-  const bool wakes = armed_ && (*armed_ == Arm::next || completion.solicited ||
-                                completion.status != Status::success);
-  if (!wakes) return Pushed::kept;
-  armed_.reset();
-  return Pushed::kept_and_due;
+  return Pushed::kept;
+}
+
+bool CompletionQueue::is_armed_for(const Completion& completion) const {
+  return armed_ &&
+         (*armed_ == Arm::next || completion.solicited || completion.status != Status::success);
 }
 
 std::expected<std::size_t, Error> CompletionQueue::poll(std::span<Completion> out) {

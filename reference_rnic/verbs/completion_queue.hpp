@@ -16,9 +16,12 @@ class CompletionQueue {
   CompletionQueue(CompletionQueueHandle handle, std::uint32_t depth, CompletionHandler handler)
       : handle_(handle), depth_(depth), handler_(std::move(handler)) {}
 
-  enum class Pushed : std::uint8_t { kept, kept_and_due, first_overflow, lost };
-  /// `kept_and_due`: the queue was armed for this; it is disarmed and its handler is to be called.
+  enum class Pushed : std::uint8_t { kept, first_overflow, lost };
   Pushed push(const Completion& completion);
+  [[nodiscard]] std::optional<Arm> armed() const { return armed_; }
+  /// Whether it is armed for this completion.
+  [[nodiscard]] bool is_armed_for(const Completion& completion) const;
+  void disarm() { armed_.reset(); }
   [[nodiscard]] std::expected<std::size_t, Error> poll(std::span<Completion> out);
   void arm(Arm arm);
   [[nodiscard]] std::expected<void, Error> resize(std::uint32_t depth);

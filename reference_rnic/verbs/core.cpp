@@ -20,8 +20,11 @@ void Core::defer(std::function<void()> callback) {
   });
 }
 
-void Core::raise(AsyncEvent event) {
-  defer([this, event = std::move(event)] {
+void Core::raise(AsyncEvent news) {
+  std::optional<AsyncEvent> given = std::move(news);
+  decisions.ask(&Decisions::event_given, given);
+  if (!given) return;
+  defer([this, event = std::move(*given)] {
     if (async_handler) async_handler(event);
   });
 }
@@ -31,10 +34,9 @@ void Core::complete(CompletionQueueHandle queue, const Completion& completion) {
   if (found == nullptr) return;
   switch (found->push(completion)) {
     case CompletionQueue::Pushed::kept:
+      return wake(*found, completion);
     case CompletionQueue::Pushed::lost:
       return;
-    case CompletionQueue::Pushed::kept_and_due:
-      return call_handler(queue);
     case CompletionQueue::Pushed::first_overflow:
       return overflowed(queue);
   }
@@ -61,10 +63,17 @@ bool Core::revokes(Decisions::Revocation revocation) const {
   return gone;
 }
 
+void Core::wake(CompletionQueue& queue, const Completion& completion) {
+  const std::optional<Arm> armed = queue.armed();
+  if (!armed) return;
+  const bool due = queue.is_armed_for(completion);  // verbs.completion.solicited-wakes
+  bool called = due;
+  decisions.ask(&Decisions::handler_due, queue.handle(), *armed, completion, called);
+  if (due || called) queue.disarm();
+  if (called) call_handler(queue.handle());
+}
+
 void Core::call_handler(CompletionQueueHandle queue) {
-  bool called = true;
-  decisions.ask(&Decisions::handler_due, queue, called);
-  if (!called) return;
   defer([this, queue] {
     const CompletionQueue* found = completion_queues.find(queue);
     if (found == nullptr || !found->handler()) return;

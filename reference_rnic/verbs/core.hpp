@@ -47,7 +47,7 @@ struct Core {
 
   /// Runs `callback` from the loop, unless the RNIC is gone by then.
   void defer(std::function<void()> callback);
-  void raise(AsyncEvent event);
+  void raise(AsyncEvent news);
   void complete(CompletionQueueHandle queue, const Completion& completion);
   /// How many receives a queue of this depth holds.
   [[nodiscard]] std::uint32_t receives_held(std::uint32_t depth) const;
@@ -68,6 +68,8 @@ struct Core {
   void invalidate(Tag& tag);
 
  private:
+  /// A completion has come to the queue: its consumer is woken if it has asked for that.
+  void wake(CompletionQueue& queue, const Completion& completion);
   void call_handler(CompletionQueueHandle queue);
   /// The streams that use the queue end, and no others (RFC 5042 section 6.4.6).
   void overflowed(CompletionQueueHandle queue);

@@ -69,6 +69,13 @@ enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost
 /// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
 /// section 6.4).
 struct QueueDecisions {
+  /// What becomes of requests posted together, of which the one at `index` is refused: which one the
+  /// consumer is told of, and whether those behind it are posted.
+  virtual void chain_refused(std::size_t& /*index*/, bool& /*goes_on*/) {}
+  /// Whether the octets of inline data are taken when the request is posted.
+  virtual void inline_taken(bool& /*taken*/) {}
+  /// What the consumer is told of its queue pair.
+  virtual void pair_queried(QueuePairInfo& /*info*/) {}
   /// Why a send request is refused, after each check of it; nothing: it passes.
   virtual void post_checked(const Posting&, std::optional<Error>& /*refused*/) {}
   /// How many receives a queue of this depth holds.
@@ -87,8 +94,10 @@ struct QueueDecisions {
   virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
   /// Whether the consumer learns that fewer receives wait in a shared queue than its limit.
   virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
-  /// Whether the handler of an armed queue is called for the completion that it was armed for.
-  virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}
+  /// Whether the handler of an armed queue is called for a completion.
+  virtual void handler_due(CompletionQueueHandle, Arm, const Completion&, bool& /*called*/) {}
+  /// An asynchronous event of any kind, as the consumer gets it, if it does.
+  virtual void event_given(std::optional<AsyncEvent>& /*event*/) {}
   /// Whether a queue pair ends when a completion queue overflows: those that use it do.
   virtual void overflow_spread(bool& /*ends*/) {}
   /// Whether the stream ends when the consumer aborts its queue pair.

@@ -103,11 +103,14 @@ void QueuePair::raise(StreamNews news, std::optional<AsyncEvent> event) {
 }
 
 QueuePairInfo QueuePair::info() const {
-  return {.attributes = attributes_,
-          .state = state_,
-          .connected = link_ != nullptr,
-          .sends_outstanding = static_cast<std::uint32_t>(sends_.size()),
-          .receives_outstanding = static_cast<std::uint32_t>(receives_.size() + taken_.size())};
+  QueuePairInfo info{
+      .attributes = attributes_,
+      .state = state_,
+      .connected = link_ != nullptr,
+      .sends_outstanding = static_cast<std::uint32_t>(sends_.size()),
+      .receives_outstanding = static_cast<std::uint32_t>(receives_.size() + taken_.size())};
+  core_.decisions.ask(&Decisions::pair_queried, info);
+  return info;
 }
 
 }  // namespace rnic::verbs

@@ -45,7 +45,10 @@ class QueuePair {
   [[nodiscard]] std::expected<void, Error> reset();
   [[nodiscard]] QueuePairInfo info() const;
   [[nodiscard]] const QueuePairAttributes& attributes() const { return attributes_; }
-  [[nodiscard]] Requester requester() const { return {attributes_.domain, handle_}; }
+  [[nodiscard]] Requester requester() const {
+    return {attributes_.domain, handle_, attributes_.access};
+  }
+  void set_access(const Access& access) { attributes_.access = access; }
   [[nodiscard]] bool uses(CompletionQueueHandle queue) const {
     return attributes_.send_completions == queue || attributes_.receive_completions == queue;
   }
@@ -80,6 +83,7 @@ class QueuePair {
   struct Sent {
     SendRequest request;
     std::uint64_t id = 0;  ///< for the stream
+    std::vector<std::byte> inline_octets{};
     bool done = false;
     Status status = Status::success;
     std::uint32_t length = 0;
@@ -99,6 +103,7 @@ class QueuePair {
 
   // The send queue (queue_pair_send.cpp)
   [[nodiscard]] std::optional<Error> refuse(const SendRequest& request) const;
+  void take_inline(Sent& sent) const;
   void issue();
   void give_to_stream(Sent& sent);
   [[nodiscard]] stream::Work work_for(Sent& sent);
@@ -112,6 +117,7 @@ class QueuePair {
   void flush_sends(std::size_t first);
 
   // The receive queue (queue_pair_receive.cpp)
+  [[nodiscard]] std::optional<Error> refuse(const ReceiveRequest& request) const;
   [[nodiscard]] std::optional<ReceiveRequest> next_receive();
   [[nodiscard]] std::optional<ReceiveRequest> give_back(std::uint64_t id);
   void complete_receive(const ReceiveRequest& request, Completion completion, bool taken);

@@ -9,18 +9,29 @@
 namespace rnic::verbs {
 
 std::expected<void, PostError> QueuePair::post_receive(std::span<const ReceiveRequest> requests) {
+  std::expected<void, PostError> result;
   for (const ReceiveRequest& request : requests) {
-    const std::size_t i = index_in(requests, request);
-    if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
-    if (const auto error = fault_in(request, attributes_.max_pieces))
-      return std::unexpected(PostError{*error, i});
-    if (receives_.size() + taken_.size() >= core_.receives_held(attributes_.receive_depth))
-      return std::unexpected(PostError{Error::queue_full, i});
+    if (const auto error = refuse(request)) {
+      std::size_t index = index_in(requests, request);
+      bool goes_on = false;  // verbs.post.stops-at-the-bad-request
+      core_.decisions.ask(&Decisions::chain_refused, index, goes_on);
+      if (result) result = std::unexpected(PostError{*error, index});
+      if (goes_on) continue;
+      break;
+    }
     receives_.push_back(request);
   }
   if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   receives_posted();
-  return {};
+  return result;
+}
+
+std::optional<Error> QueuePair::refuse(const ReceiveRequest& request) const {
+  if (attributes_.shared_queue) return Error::invalid_parameter;
+  if (const auto error = fault_in(request, attributes_.max_pieces)) return error;
+  const bool full =
+      receives_.size() + taken_.size() >= core_.receives_held(attributes_.receive_depth);
+  return full ? std::optional(Error::queue_full) : std::nullopt;
 }
 
 void QueuePair::receives_posted() {

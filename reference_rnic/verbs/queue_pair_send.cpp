@@ -20,7 +20,8 @@ std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
                        state_ == QueuePairState::error;
   if (const auto error = decided(accepts ? std::nullopt : std::optional(Error::invalid_state)))
     return error;
-  if (const auto error = decided(fault_in(request, attributes_.max_pieces))) return error;
+  if (const auto error = decided(fault_in(request, attributes_.max_pieces, attributes_.max_inline)))
+    return error;
   if (request.operation == Operation::bind_window) {
     const Window* window = core_.windows.find(request.bind.window);
     const Region* region = core_.regions.find(request.bind.region);
@@ -38,17 +39,38 @@ std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest>
   std::expected<void, PostError> result;
   for (const SendRequest& request : requests) {
     if (const auto error = refuse(request)) {
-      result = std::unexpected(PostError{*error, index_in(requests, request)});
+      std::size_t index = index_in(requests, request);
+      bool goes_on = false;  // verbs.post.stops-at-the-bad-request
+      core_.decisions.ask(&Decisions::chain_refused, index, goes_on);
+      if (result) result = std::unexpected(PostError{*error, index});
+      if (goes_on) continue;
       break;
     }
     Sent& sent = sends_.emplace_back();
     sent.request = request;
     sent.id = next_id_++;
+    take_inline(sent);
   }
   issue();
   if (state_ == QueuePairState::error) flush_sends(0);
   if (link_ != nullptr) link_->posted();
   return result;
+}
+
+/// Copies inline data, since its consumer may write to the memory as soon as the request is posted.
+void QueuePair::take_inline(Sent& sent) const {
+  auto& pieces = sent.request.inline_data;
+  if (pieces.empty()) return;
+  bool taken = true;  // verbs.post.inline-data-taken-at-once
+  core_.decisions.ask(&Decisions::inline_taken, taken);
+  if (!taken) return;
+  for (const wire::Bytes piece : pieces)
+    sent.inline_octets.insert(sent.inline_octets.end(), piece.begin(), piece.end());
+  std::size_t start = 0;
+  for (wire::Bytes& piece : pieces) {
+    piece = wire::Bytes(sent.inline_octets).subspan(start, piece.size());
+    start += piece.size();
+  }
 }
 
 /// Gives the stream what it may have, in the order of posting (RFC 5040 section 5.5, item 13). A
@@ -82,7 +104,8 @@ stream::Work QueuePair::work_for(Sent& sent) {
   stream::Work work;
   work.id = sent.id;
   work.fence = sent.request.fence;
-  sent.length = static_cast<std::uint32_t>(total_length(sent.request.pieces));
+  sent.length = static_cast<std::uint32_t>(total_length(sent.request.pieces) +
+                                           total_length(sent.request.inline_data));
   sent.fault = fill(work, sent.request);
   if (sent.fault)
     work.kind = stream::WorkKind::
@@ -138,6 +161,8 @@ std::optional<Status> QueuePair::fill(stream::Work& work, const SendRequest& req
 }
 
 std::optional<Status> QueuePair::gather(stream::Work& work, const SendRequest& request) {
+  for (const wire::Bytes piece : request.inline_data)
+    if (!piece.empty()) work.gather.push_back(piece);
   for (const Piece& piece : request.pieces) {
     if (piece.length == 0) continue;
     const auto octets =

@@ -120,6 +120,9 @@ struct SendRequest {
   std::uint64_t id = 0;
   Operation operation = Operation::send;
   std::vector<Piece> pieces{};  ///< source of send and write; the one sink of read and atomics
+  /// Send and write, in place of pieces: memory that needs no STag, since its octets are taken when
+  /// the request is posted.
+  std::vector<wire::Bytes> inline_data{};
   std::uint32_t remote_stag = 0;
   std::uint64_t remote_offset = 0;
   std::uint32_t invalidate_stag =
@@ -205,6 +208,9 @@ struct QueuePairAttributes {
   std::uint32_t send_depth = 64;
   std::uint32_t receive_depth = 64;
   std::uint32_t max_pieces = 4;
+  std::uint32_t max_inline = 0;  ///< octets of inline data that a request can have
+  /// What the peer may do where regions and windows allow it; only the remote rights count.
+  Access access{.remote_read = true, .remote_write = true, .remote_atomic = true};
   bool signal_all = false;  ///< every send request completes, signaled or not
 };
 struct QueuePairInfo {
@@ -350,6 +356,9 @@ class Rnic {
   /// Ends the stream with a Terminate where one may be sent; without a stream the queue pair goes
   /// to error.
   virtual std::expected<void, Error> abort(QueuePairHandle queue_pair) = 0;
+  /// What the peer may do from now on, where regions and windows allow it.
+  virtual std::expected<void, Error> set_access(QueuePairHandle queue_pair,
+                                                const Access& access) = 0;
   /// From error (or idle), with no stream attached, back to idle.
   virtual std::expected<void, Error> reset_queue_pair(QueuePairHandle queue_pair) = 0;
   /// Posted work vanishes without completions; the owner must reset a stream that is still up.

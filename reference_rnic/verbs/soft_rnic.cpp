@@ -268,18 +268,20 @@ std::expected<void, PostError> SoftRnic::post_receive(SharedQueueHandle queue,
                                                       std::span<const ReceiveRequest> requests) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
+  std::expected<void, PostError> result;
   for (const ReceiveRequest& request : requests) {
-    const std::size_t i = index_in(requests, request);
-    if (const auto error = fault_in(request, found->attributes.max_pieces))
-      return std::unexpected(PostError{*error, i});
-    if (found->waiting.size() >= found->attributes.depth)
-      return std::unexpected(PostError{Error::queue_full, i});
+    auto error = fault_in(request, found->attributes.max_pieces);
+    if (!error && found->waiting.size() >= found->attributes.depth) error = Error::queue_full;
+    if (error) {
+      result = std::unexpected(PostError{*error, index_in(requests, request)});
+      break;
+    }
     found->waiting.push_back(request);
   }
   core_->queue_pairs.for_each([queue](QueuePair& pair) {
     if (pair.attributes().shared_queue == queue) pair.receives_posted();
   });
-  return {};
+  return result;
 }
 
 // ---- queue pairs ----
@@ -327,6 +329,13 @@ std::expected<void, Error> SoftRnic::abort(QueuePairHandle queue_pair) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return failure(Error::invalid_handle);
   found->abort();
+  return {};
+}
+
+std::expected<void, Error> SoftRnic::set_access(QueuePairHandle queue_pair, const Access& access) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  found->set_access(access);
   return {};
 }
 

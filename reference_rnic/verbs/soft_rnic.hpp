@@ -67,6 +67,7 @@ class SoftRnic final : public Rnic, public StreamProvider {
       QueuePairHandle queue_pair) const override;
   std::expected<void, Error> close(QueuePairHandle queue_pair) override;
   std::expected<void, Error> abort(QueuePairHandle queue_pair) override;
+  std::expected<void, Error> set_access(QueuePairHandle queue_pair, const Access& access) override;
   std::expected<void, Error> reset_queue_pair(QueuePairHandle queue_pair) override;
   std::expected<void, Error> destroy_queue_pair(QueuePairHandle queue_pair) override;
   std::expected<void, PostError> post_send(QueuePairHandle queue_pair,

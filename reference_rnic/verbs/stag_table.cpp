@@ -133,6 +133,10 @@ Resolved StagTable::resolve(const Requester& who, std::uint32_t stag, std::uint6
   if (!octets) return octets;
   if (!passes(TagCheck::rights, *tag, use, permits(tag->access, need)))
     return std::unexpected(stream::MemoryFault::access_rights);
+  // verbs.endpoint.access-flags-enforced; the sink of a Read is the consumer's own choice.
+  if (!passes(TagCheck::endpoint, *tag, use,
+              need > Need::remote_atomic || permits(who.access, need)))
+    return std::unexpected(stream::MemoryFault::access_rights);
   return octets;
 }
 

@@ -49,6 +49,8 @@ using TagMap = std::unordered_map<std::uint32_t, Tag>;
 struct Requester {
   DomainHandle domain{};
   QueuePairHandle queue_pair{};
+  /// What the peer may do through this queue pair.
+  Access access{.remote_read = true, .remote_write = true, .remote_atomic = true};
 };
 
 /// One use of an STag.
@@ -68,6 +70,7 @@ enum class TagCheck : std::uint8_t {
   domain,    ///< the tag is of the user's protection domain
   stream,    ///< the tag is not bound to another stream
   rights,    ///< the tag grants what is needed
+  endpoint,  ///< the queue pair lets the peer do it
   unshared,  ///< invalidation: no other stream loses the tag
 };
 

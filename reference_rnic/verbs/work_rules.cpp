@@ -59,7 +59,14 @@ std::uint64_t total_length(std::span<const Piece> pieces) {
   return total;
 }
 
-std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces) {
+std::uint64_t total_length(std::span<const wire::Bytes> octets) {
+  std::uint64_t total = 0;
+  for (const wire::Bytes piece : octets) total += piece.size();
+  return total;
+}
+
+std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces,
+                              std::uint32_t max_inline) {
   if (request.operation > Operation::bind_window) return Error::invalid_parameter;
   const stream::WorkKind kind = work_kind(request.operation);
   const std::size_t pieces = request.pieces.size();
@@ -67,6 +74,12 @@ std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_piec
   if (pieces > max_pieces ||
       total_length(request.pieces) > std::numeric_limits<std::uint32_t>::max())
     return Error::invalid_parameter;
+  if (!request.inline_data.empty()) {
+    const bool takes = kind == stream::WorkKind::send || kind == stream::WorkKind::write;
+    if (!takes || pieces != 0 || request.inline_data.size() > max_pieces)
+      return Error::invalid_parameter;
+    if (total_length(request.inline_data) > max_inline) return Error::no_resources;
+  }
   const bool fits =
       kind == stream::WorkKind::read
           ? pieces <= 1  // a Read has one sink buffer (RFC 5040 section 5.2)

@@ -9,12 +9,13 @@ import re
 import urllib.parse
 
 RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
+DOCUMENTS = {0: "DAT 2.0", 1: "verbs"}  # the documents that are no RFC, by what their rules say as `rfc`
 
 
 @dataclasses.dataclass(frozen=True)
 class Rule:
     id: str
-    rfc: int = -1  # 0: a rule of the DAT API; -1: the catalogue does not have the rule
+    rfc: int = -1  # or one of DOCUMENTS; -1: the catalogue does not have the rule
     section: str = ""
     level: str = ""
     binds: str = ""
@@ -31,15 +32,15 @@ class Rule:
     def place(self):
         if not self.known:
             return ""
-        if self.rfc == 0:
-            return f"DAT 2.0 {self.section}"
+        if self.rfc in DOCUMENTS:
+            return f"{DOCUMENTS[self.rfc]} {self.section}"
         return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")
 
 
     @property
     def href(self):
         """Where the section can be read; empty where it is no RFC's."""
-        if self.rfc <= 0 or not self.section:
+        if self.rfc < 0 or self.rfc in DOCUMENTS or not self.section:
             return ""
         number = urllib.parse.quote(self.section)
         return f"https://www.rfc-editor.org/rfc/rfc{self.rfc}#" + (f"section-{number}" if number[:1].isdigit() else f"appendix-{number}")
@@ -48,7 +49,7 @@ class Rule:
 @dataclasses.dataclass(frozen=True)
 class Catalogue:
     rules: dict  # id -> Rule, in the order of the files
-    titles: dict  # RFC number -> title
+    titles: dict  # RFC number, or one of DOCUMENTS -> title
     version: str
     note: str  # why it is not what the run used; empty: it is
     returns: dict = dataclasses.field(default_factory=dict)  # DAT call -> the returns that documents state for it
@@ -62,10 +63,10 @@ def load(folder, wanted_version):
     folder = pathlib.Path(folder)
     try:
         reader = _reader(folder / "catalogue_files.py")
-        paths = sorted([*folder.glob("rfc*.yaml"), *folder.glob("dat*.yaml")])
+        paths = reader.files(folder)
         entries, version = reader.load(paths)
         rules = {entry["id"]: _rule(entry) for entry in entries}
-        titles = {int(path.stem.removeprefix("rfc")) if path.stem.startswith("rfc") else 0: _title(path) for path in paths}
+        titles = {_document(path): _title(path) for path in paths}
     except Exception as error:
         return Catalogue({}, {}, "", f"the rule catalogue in {folder} cannot be read, so rule texts are missing: {error}")
     returns = _returns(folder / "dat20_returns.csv")
@@ -89,6 +90,11 @@ def _reader(path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _document(path):
+    """What the rules of a file say as `rfc`."""
+    return int(re.search(r"^rfc: *(\d+)$", path.read_text(encoding="utf-8"), re.MULTILINE)[1])
 
 
 def _title(path):

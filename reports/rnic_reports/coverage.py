@@ -8,7 +8,7 @@ import collections
 import dataclasses
 import re
 
-from .catalogue import Rule
+from .catalogue import DOCUMENTS, Rule
 
 # Worst first: a rule's state is the worst that any case made of it.
 STATES = ("broken", "error", "known", "inconclusive", "advisory", "kept", "not_applicable", "not_reached", "unjudged", "untestable")
@@ -87,7 +87,7 @@ class Section:
 
 @dataclasses.dataclass
 class Rfc:
-    number: int  # 0: rules that the catalogue does not have
+    number: int  # or one of catalogue.DOCUMENTS; -1: rules that the catalogue does not have
     title: str
     sections: list
 
@@ -104,7 +104,7 @@ class Rfc:
 
     @property
     def name(self):
-        return "Unknown" if self.number < 0 else f"RFC {self.number}" if self.number else "DAT 2.0"
+        return "Unknown" if self.number < 0 else DOCUMENTS.get(self.number, f"RFC {self.number}")
 
 
 def states_of(case, known_findings=frozenset()):
@@ -142,7 +142,7 @@ def coverage(report, catalogue):
         Rfc(number, catalogue.titles.get(number, "rules that the catalogue does not have"),
             [Section(name, sorted(found, key=lambda use: STATES.index(use.state)))
              for name, found in sorted(sections.items(), key=lambda item: _natural(item[0]))])
-        for number, sections in sorted(grouped.items(), key=lambda item: (item[0] <= 0, -item[0] if item[0] <= 0 else item[0]))
+        for number, sections in sorted(grouped.items(), key=lambda item: (item[0] < 0, item[0] in DOCUMENTS, item[0]))
     ]
 
 

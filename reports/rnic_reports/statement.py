@@ -18,7 +18,7 @@ BROKEN = ("broken", "known")
 @dataclasses.dataclass(frozen=True)
 class Profile:
     name: str
-    rfcs: tuple  # 0: the DAT API
+    rfcs: tuple  # or of catalogue.DOCUMENTS
     what: str
 
 
@@ -28,6 +28,7 @@ PROFILES = (
     Profile("RFC 5044 with 6581", (*BASE, 6581), "and the enhanced connection establishment"),
     Profile("RFC 5044 with 7306", (*BASE, 7306), "and Atomic Operations and Immediate Data"),
     Profile("DAT 2.0", (0,), "the consumer's API"),
+    Profile("verbs", (1,), "the consumer's API of libibverbs and librdmacm"),
 )
 
 

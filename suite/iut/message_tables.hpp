@@ -94,6 +94,14 @@ constexpr auto table_of(const ArmSharedQueueLimit*) {
   return table("arm_shared_queue_limit", required("queue", &ArmSharedQueueLimit::queue),
                required("limit", &ArmSharedQueueLimit::limit));
 }
+constexpr auto table_of(const CreateCompletionQueue*) {
+  return table("create_completion_queue", required("queue", &CreateCompletionQueue::queue),
+               defaulted("depth", &CreateCompletionQueue::depth),
+               defaulted("solicited_only", &CreateCompletionQueue::solicited_only));
+}
+constexpr auto table_of(const DestroyCompletionQueue*) {
+  return table("destroy_completion_queue", required("queue", &DestroyCompletionQueue::queue));
+}
 constexpr auto table_of(const CreateEndpoint*) {
   return table("create_endpoint", required("endpoint", &CreateEndpoint::endpoint),
                defaulted("domain", &CreateEndpoint::domain),
@@ -101,7 +109,10 @@ constexpr auto table_of(const CreateEndpoint*) {
                defaulted("send_depth", &CreateEndpoint::send_depth),
                defaulted("receive_depth", &CreateEndpoint::receive_depth),
                defaulted("max_pieces", &CreateEndpoint::max_pieces),
-               defaulted("completion_depth", &CreateEndpoint::completion_depth));
+               defaulted("completion_depth", &CreateEndpoint::completion_depth),
+               defaulted("completion_queue", &CreateEndpoint::completion_queue),
+               defaulted("max_inline", &CreateEndpoint::max_inline),
+               defaulted("access", &CreateEndpoint::access));
 }
 constexpr auto table_of(const DestroyEndpoint*) {
   return table("destroy_endpoint", required("endpoint", &DestroyEndpoint::endpoint));
@@ -116,9 +127,10 @@ constexpr auto table_of(const ResetEndpoint*) {
   return table("reset_endpoint", required("endpoint", &ResetEndpoint::endpoint));
 }
 constexpr auto table_of(const Listen*) {
-  return table(
-      "listen", required("listener", &Listen::listener), defaulted("address", &Listen::address),
-      defaulted("family", &Listen::family).one_of(family_words), defaulted("port", &Listen::port));
+  return table("listen", required("listener", &Listen::listener),
+               defaulted("address", &Listen::address),
+               defaulted("family", &Listen::family).one_of(family_words),
+               defaulted("port", &Listen::port), defaulted("backlog", &Listen::backlog));
 }
 constexpr auto table_of(const StopListening*) {
   return table("stop_listening", required("listener", &StopListening::listener));
@@ -165,11 +177,18 @@ constexpr auto table_of(const PostWork*) {
       defaulted("remote_offset", &PostWork::remote_offset),
       defaulted("invalidate_stag", &PostWork::invalidate_stag),
       defaulted("fence", &PostWork::fence), defaulted("signaled", &PostWork::signaled),
+      defaulted("inline_data", &PostWork::inline_data),
       defaulted("add_or_swap", &PostWork::add_or_swap), defaulted("compare", &PostWork::compare),
       defaulted("add_or_swap_mask", &PostWork::add_or_swap_mask),
       defaulted("compare_mask", &PostWork::compare_mask),
       defaulted("immediate", &PostWork::immediate), defaulted("window", &PostWork::window),
       defaulted("window_access", &PostWork::window_access));
+}
+constexpr auto table_of(const PostReceiveChain*) {
+  return table("post_receive_chain", required("requests", &PostReceiveChain::requests));
+}
+constexpr auto table_of(const PostWorkChain*) {
+  return table("post_work_chain", required("requests", &PostWorkChain::requests));
 }
 constexpr auto table_of(const Cancel*) {
   return table("cancel", required("command", &Cancel::command));
@@ -188,12 +207,22 @@ constexpr auto table_of(const Hello*) {
                defaulted("firmware", &Hello::firmware), defaulted("kernel", &Hello::kernel),
                required("capabilities", &Hello::capabilities), defaulted("limits", &Hello::limits));
 }
+/// Not a message itself: an object within a reply.
+constexpr auto table_of(const EndpointAttributes*) {
+  return table("attributes", required("send_depth", &EndpointAttributes::send_depth),
+               required("receive_depth", &EndpointAttributes::receive_depth),
+               required("max_pieces", &EndpointAttributes::max_pieces),
+               required("max_inline", &EndpointAttributes::max_inline),
+               required("access", &EndpointAttributes::access));
+}
 constexpr auto table_of(const Reply*) {
   return table("reply", required("command", &Reply::command), required("outcome", &Reply::outcome),
                defaulted("error", &Reply::error), defaulted("code", &Reply::code),
                defaulted("stag", &Reply::stag), defaulted("base", &Reply::base),
                defaulted("octets", &Reply::octets), defaulted("address", &Reply::address),
-               defaulted("port", &Reply::port), defaulted("state", &Reply::state));
+               defaulted("port", &Reply::port), defaulted("state", &Reply::state),
+               defaulted("attributes", &Reply::attributes),
+               defaulted("bad_work", &Reply::bad_work));
 }
 constexpr auto table_of(const ConnectRequestEvent*) {
   return table("connect_request", required("listener", &ConnectRequestEvent::listener),
@@ -232,7 +261,9 @@ constexpr auto table_of(const CompletionEvent*) {
 constexpr auto table_of(const AsynchronousEvent*) {
   return table("asynchronous", defaulted("endpoint", &AsynchronousEvent::endpoint),
                required("kind", &AsynchronousEvent::kind).one_of(asynchronous_kind_words),
-               defaulted("detail", &AsynchronousEvent::detail));
+               defaulted("detail", &AsynchronousEvent::detail),
+               defaulted("shared_queue", &AsynchronousEvent::shared_queue),
+               defaulted("completion_queue", &AsynchronousEvent::completion_queue));
 }
 constexpr auto table_of(const GoneEvent*) {
   return table("gone", required("why", &GoneEvent::why), defaulted("detail", &GoneEvent::detail));

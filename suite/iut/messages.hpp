@@ -59,6 +59,13 @@ inline constexpr const char* peer_to_peer = "peer_to_peer";
 inline constexpr const char* ipv6 = "ipv6";
 inline constexpr const char* enhanced_startup = "enhanced_startup";
 inline constexpr const char* completion_events = "completion_events";
+inline constexpr const char* completion_queues = "completion_queues";
+inline constexpr const char* chains = "chains";
+inline constexpr const char* inline_data = "inline_data";
+inline constexpr const char* endpoint_access = "endpoint_access";
+inline constexpr const char* endpoint_attributes = "endpoint_attributes";
+inline constexpr const char* backlog = "backlog";
+inline constexpr const char* event_objects = "event_objects";
 }  // namespace capability
 
 // ---------------------------------------------------------------- commands
@@ -145,6 +152,18 @@ struct ArmSharedQueueLimit {
   std::uint32_t limit = 0;
 };
 
+/// A completion queue that endpoints can share. The agent reports completions once the queue has
+/// woken its consumer, and then all that are there.
+struct CreateCompletionQueue {
+  Handle queue = 0;
+  std::uint32_t depth = 64;
+  /// Only a completion that is solicited or failed wakes the consumer.
+  bool solicited_only = false;
+};
+struct DestroyCompletionQueue {
+  Handle queue = 0;
+};
+
 /// A queue pair with its completion queues; not connected yet.
 /// Receives may be posted to it at once.
 struct CreateEndpoint {
@@ -156,6 +175,11 @@ struct CreateEndpoint {
   /// it is to have this many entries, and completions are never taken from it, so that it
   /// overflows.
   std::uint32_t completion_depth = 0;
+  Handle completion_queue = 0;   ///< 0: one of its own
+  std::uint32_t max_inline = 0;  ///< octets of inline data that a request can have
+  /// What the peer may do through it where regions and windows allow it; absent: everything. Only
+  /// the remote rights count.
+  std::optional<Access> access{};
 };
 /// Destroys it; a connection that is still established ends abortively.
 struct DestroyEndpoint {
@@ -180,6 +204,8 @@ struct Listen {
   std::string address;          ///< literal; empty: the IUT's own address of `family`
   std::string family = "ipv4";  ///< "ipv4" or "ipv6"
   std::uint16_t port = 0;       ///< 0: the agent chooses
+  /// Connection requests that can wait for an answer; absent: as many as the agent chooses.
+  std::optional<int> backlog{};
 };
 struct StopListening {
   Handle listener = 0;
@@ -233,6 +259,8 @@ struct PostWork {
   std::uint32_t invalidate_stag = 0;  ///< send_invalidate*, local_invalidate
   bool fence = false;
   bool signaled = true;
+  /// Its octets are taken when it is posted, without a check of the regions' STags: send and write.
+  bool inline_data = false;
   std::uint64_t add_or_swap = 0, compare = 0;
   /// Absent: the plain operation on all 64 bits.
   std::optional<std::uint64_t> add_or_swap_mask{}, compare_mask{};
@@ -258,6 +286,15 @@ inline constexpr const char* bind_window = "bind_window";
 inline constexpr const char* receive = "receive";  ///< only in completions
 }  // namespace operation
 
+/// Several requests for one queue, posted by one call. Where that fails, the requests before
+/// Reply::bad_work are posted, and those from it on are not.
+struct PostReceiveChain {
+  std::vector<PostReceive> requests;
+};
+struct PostWorkChain {
+  std::vector<PostWork> requests;
+};
+
 /// Withdraws a command that has not been answered. It is then answered with outcome "cancelled",
 /// unless it was already done.
 struct Cancel {
@@ -267,9 +304,10 @@ struct Cancel {
 using Command =
     std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory, DeregisterMemory,
                  ReadMemory, WriteMemory, AllocateWindow, FreeWindow, CreateSharedQueue,
-                 ResizeSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateEndpoint,
-                 DestroyEndpoint, QueryEndpoint, AbortEndpoint, ResetEndpoint, Listen,
-                 StopListening, Connect, Accept, Reject, Disconnect, PostReceive, PostWork, Cancel>;
+                 ResizeSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateCompletionQueue,
+                 DestroyCompletionQueue, CreateEndpoint, DestroyEndpoint, QueryEndpoint,
+                 AbortEndpoint, ResetEndpoint, Listen, StopListening, Connect, Accept, Reject,
+                 Disconnect, PostReceive, PostWork, PostReceiveChain, PostWorkChain, Cancel>;
 
 // ---------------------------------------------------------------- events
 
@@ -288,6 +326,12 @@ struct Hello {
 enum class Outcome { ok, failed, unsupported, cancelled };
 constexpr auto names_of(Outcome) { return std::array{"ok", "failed", "unsupported", "cancelled"}; }
 
+/// An endpoint as its API describes it, each number of things at least as many as asked for.
+struct EndpointAttributes {
+  std::uint32_t send_depth = 0, receive_depth = 0, max_pieces = 0, max_inline = 0;
+  Access access;
+};
+
 /// The answer to one command, when it is done; which values are set depends on the command.
 struct Reply {
   std::uint64_t command = 0;
@@ -301,6 +345,8 @@ struct Reply {
   std::optional<std::uint16_t> port;   ///< Listen
   /// QueryEndpoint: "idle", "connecting", "connected", "terminated", "closing", "error", ...
   std::optional<std::string> state;
+  std::optional<EndpointAttributes> attributes{};  ///< QueryEndpoint
+  std::optional<WorkId> bad_work{};  ///< a chain that failed: the first request not posted
 };
 
 /// A connection request arrived at a listener.
@@ -347,6 +393,8 @@ struct AsynchronousEvent {
   Handle endpoint = 0;  ///< 0 if it concerns none
   std::string kind;
   std::string detail;
+  /// The queue that it is about, if it is one that a command has made.
+  Handle shared_queue = 0, completion_queue = 0;
 };
 /// Not from the agent: the transport to it broke or it sent something that is not a message (the
 /// case is in error), or the IUT's code crashed (the case fails).

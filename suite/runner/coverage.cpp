@@ -221,16 +221,16 @@ ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated) {
   print_heading();
   Row everything;
   const auto print_document = [&](int rfc, const Sections& sections) {
-    const std::string name = rfc == 0 ? "DAT 2.0" : fmt::format("RFC {}", rfc);
+    const std::string name = rules::document_name(rfc);
     Row sum;
     for (const auto& [section, row] : sections) sum.add(row);
     everything.add(sum);
     print(name, sum);
     for (const auto& [section, row] : sections) print(fmt::format("  {}", section), row);
   };
-  for (const auto& [rfc, sections] : matrix)
-    if (rfc != 0) print_document(rfc, sections);
-  if (const auto dat = matrix.find(0); dat != matrix.end()) print_document(0, dat->second);
+  const auto first_rfc = matrix.upper_bound(rules::verbs_document);
+  for (auto at = first_rfc; at != matrix.end(); ++at) print_document(at->first, at->second);
+  for (auto at = matrix.begin(); at != first_rfc; ++at) print_document(at->first, at->second);
   print("all", everything);
   base::say(
       stdout,
@@ -252,14 +252,17 @@ ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated) {
 ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated) {
   ChecksByRule all = checks_of(parts, evaluated);
   std::size_t testable = 0, judged = 0, seen = 0, need_sctp = 0;
-  constexpr std::string_view row = "{:<60} {:>4} {:<9} {:<7} {:<21} {:<44} {:<10} {:>5} {:>10}\n";
+  constexpr std::string_view row = "{:<60} {:>5} {:<9} {:<7} {:<21} {:<44} {:<10} {:>5} {:>10}\n";
   base::say(stdout, fmt::runtime(row), "rule", "RFC", "section", "level", "judged",
             "seen to fail by", "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const RuleChecks& checks = all[rule.id];
-    base::say(stdout, fmt::runtime(row), rule.id, rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc),
-              rule.section, rules::name(rule.level), how_judged(rule, checks), seen_text(checks),
-              rules::how_checked(rule), checks.judged_by.size(), checks.deviations.size());
+    const std::string document = rules::is_of_an_rfc(rule)         ? std::to_string(rule.rfc)
+                                 : rule.rfc == rules::dat_document ? "DAT"
+                                                                   : "verbs";
+    base::say(stdout, fmt::runtime(row), rule.id, document, rule.section, rules::name(rule.level),
+              how_judged(rule, checks), seen_text(checks), rules::how_checked(rule),
+              checks.judged_by.size(), checks.deviations.size());
     if (!rule.needs.empty()) ++need_sctp;
     if (!rules::is_testable(rule)) continue;
     ++testable;

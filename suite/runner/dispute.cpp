@@ -56,7 +56,7 @@ std::vector<DisputeEntry> dispute_entries() {
 bool is_about(const DisputeEntry& entry, const rules::Rule& rule) {
   const std::string name = fmt::format("RFC {} ", rule.rfc);
   const auto at = entry.texts.find(name);
-  if (rule.rfc == 0 || at == std::string::npos) return false;
+  if (!rules::is_of_an_rfc(rule) || at == std::string::npos) return false;
   std::string sections = entry.texts.substr(at + name.size());
   sections = sections.substr(0, sections.find("RFC "));
   std::ranges::replace(sections, ',', ' ');
@@ -71,7 +71,7 @@ std::string text_of_rule(const std::string& id) {
   if (rule == nullptr) return fmt::format("{}: not in the catalogue\n", id);
   std::string text = fmt::format("{}\n  {}, {}, binds {}\n  {}\n", id, rules::place(*rule),
                                  rules::name(rule->level), rule->binds, rule->text);
-  if (rule->rfc != 0)
+  if (rules::is_of_an_rfc(*rule))
     text += fmt::format("  the text: https://www.rfc-editor.org/rfc/rfc{}#section-{}\n", rule->rfc,
                         rule->section);
   for (const auto& variant : rnic::lawful::lawful_variants())

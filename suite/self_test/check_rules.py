@@ -19,8 +19,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def catalogue():
-    """The rules of the RFCs, by id."""
-    return {rule["id"]: rule for file in sorted((ROOT / "rules").glob("rfc*.yaml")) for rule in yaml.safe_load(file.read_text())["rules"]}
+    """The rules that cases of this table judge, by id."""
+    files = sorted([*(ROOT / "rules").glob("rfc*.yaml"), ROOT / "rules" / "verbs.yaml"])
+    return {rule["id"]: rule for file in files for rule in yaml.safe_load(file.read_text())["rules"]}
 
 
 def judged_in(matrix):

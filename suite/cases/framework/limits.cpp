@@ -21,6 +21,7 @@ class Beyond {
     check("max_send_depth", command.send_depth);
     check(command.shared_queue != 0 ? "" : "max_receive_depth", command.receive_depth);
     check("max_pieces", command.max_pieces);
+    check("max_inline", command.max_inline);
   }
   void operator()(const iut::CreateSharedQueue& command) {
     check("max_shared_depth", command.depth);

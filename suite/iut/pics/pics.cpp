@@ -52,6 +52,20 @@ constexpr std::array items{
     PicsItem{capability::ipv6, false, "", "Does it work over IPv6?"},
     PicsItem{capability::completion_events, false, "",
              "Do completions say whether the message was solicited?"},
+    PicsItem{
+        capability::completion_queues, false, "",
+        "Can endpoints share a completion queue, also one that wakes for solicited ones only?"},
+    PicsItem{capability::chains, false, "", "Does one call post several requests?"},
+    PicsItem{capability::inline_data, false, "",
+             "Can the octets of a request be taken when it is posted?"},
+    PicsItem{capability::endpoint_access, false, "",
+             "Can its consumer say what the peer may do through an endpoint?"},
+    PicsItem{capability::endpoint_attributes, false, "",
+             "Does its API tell the depths and the access rights of an endpoint?"},
+    PicsItem{capability::backlog, false, "",
+             "Can its consumer say how many connection requests may wait?"},
+    PicsItem{capability::event_objects, false, "",
+             "Do asynchronous events name the endpoint or queue that they are about?"},
     PicsItem{capability::configure_revision_1, false, "",
              "Can the agent make it start connections with MPA revision 1?"},
     PicsItem{capability::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},
@@ -74,6 +88,7 @@ constexpr std::array limits{
     LimitItem{"max_endpoints", "endpoints at once"},
     LimitItem{"max_regions", "regions at once"},
     LimitItem{"max_region", "octets of a region"},
+    LimitItem{"max_inline", "octets of inline data of a request"},
     LimitItem{"max_message", "octets of a message"},
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "suite/upper_tester/buffer.hpp"
+#include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/dat/dat_api.hpp"
 #include "suite/upper_tester/dat/event_notifier.hpp"
 #include "suite/upper_tester/driver.hpp"
@@ -114,6 +115,11 @@ class DatDriver final : public Driver {
   // work.cpp
   iut::Reply run(const iut::PostReceive& command);
   iut::Reply run(const iut::PostWork& command);
+  /// Every command that this driver does not have.
+  template <class Other>
+  iut::Reply run(const Other&) {
+    return unsupported("this driver does not have the command");
+  }
   [[nodiscard]] std::optional<iut::Reply> segments(const std::vector<iut::Piece>& pieces,
                                                    std::vector<DAT_LMR_TRIPLET>& list) const;
   iut::Reply bind(const Endpoint& endpoint, const iut::PostWork& command, Token token);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/kverbs/kernel_file.hpp"
 #include "suite/upper_tester/start_driver.hpp"
@@ -131,6 +132,11 @@ class KverbsDriver final : public Driver {
   // work.cpp
   Answer run(std::uint64_t, const iut::PostReceive&);
   Answer run(std::uint64_t, const iut::PostWork&);
+  /// Every command that this driver does not have.
+  template <class Other>
+  Answer run(std::uint64_t, const Other&) {
+    return unsupported("this driver does not have the command");
+  }
   Answer pieces(const std::vector<iut::Piece>& pieces, rnic_kagent_piece* list,
                 std::uint32_t& count) const;
   Answer fill(const iut::PostWork& command, rnic_kagent_send& request) const;

@@ -190,52 +190,115 @@ iut::Reply ReferenceDriver::perform(const iut::ArmSharedQueueLimit& command) {
   return {};
 }
 
+// ---- completion queues ----
+
+auto ReferenceDriver::make_completion_queue(std::uint64_t depth, std::optional<verbs::Arm> drained)
+    -> std::expected<verbs::CompletionQueueHandle, verbs::Error> {
+  const auto most = std::min<std::uint64_t>(depth, rnic_->attributes().max_completions);
+  const auto queue = rnic_->create_completion_queue(
+      static_cast<std::uint32_t>(most),
+      [this](verbs::CompletionQueueHandle woken) { completed(woken); });
+  if (!queue || !drained) return queue;
+  drained_[*queue] = *drained;
+  must(rnic_->arm(*queue, *drained));
+  return queue;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::CreateCompletionQueue& command) {
+  if (command.queue == 0 || completion_queues_.contains(command.queue))
+    return bad_handle("completion queue", command.queue);
+  const auto made = make_completion_queue(
+      command.depth, command.solicited_only ? verbs::Arm::solicited : verbs::Arm::next);
+  if (!made) return failed(made.error(), "create completion queue");
+  const verbs::CompletionQueueHandle handle = *made;
+  completion_queues_[command.queue] = {handle, resources_.add([this, handle] {
+                                         drained_.erase(handle);
+                                         must(rnic_->destroy_completion_queue(handle));
+                                       })};
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::DestroyCompletionQueue& command) {
+  const auto found = completion_queues_.find(command.queue);
+  if (found == completion_queues_.end()) return bad_handle("completion queue", command.queue);
+  if (const auto done = rnic_->destroy_completion_queue(found->second.object); !done)
+    return failed(done.error(), "destroy completion queue");
+  drained_.erase(found->second.object);
+  resources_.forget(found->second.resource);
+  completion_queues_.erase(found);
+  return {};
+}
+
 // ---- endpoints ----
+
+/// Room for everything that can be posted at one time, or as little as was requested.
+auto ReferenceDriver::completions_for(const iut::CreateEndpoint& command, std::uint64_t receives)
+    -> std::expected<verbs::CompletionQueueHandle, iut::Reply> {
+  if (command.completion_queue != 0) {
+    const auto shared = completion_queues_.find(command.completion_queue);
+    if (shared == completion_queues_.end())
+      return std::unexpected(bad_handle("completion queue", command.completion_queue));
+    return shared->second.object;
+  }
+  // Completions that are reported late wait in the queue beside those of later work.
+  constexpr std::uint64_t late_completions = 4096;
+  const std::uint64_t spare = offer_.completion_delay.count() != 0 ? late_completions : 0;
+  const auto queue =
+      command.completion_depth == 0
+          ? make_completion_queue(receives + command.send_depth + spare, verbs::Arm::next)
+          : make_completion_queue(command.completion_depth, std::nullopt);
+  if (!queue) return std::unexpected(failed(queue.error(), "create completion queue"));
+  return *queue;
+}
 
 iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
   if (command.endpoint == 0 || endpoints_.contains(command.endpoint))
     return bad_handle("endpoint", command.endpoint);
   const auto* home = domain(command.domain);
   if (home == nullptr) return bad_handle("domain", command.domain);
+  if (command.max_inline > max_inline_octets)
+    return failed(EINVAL, "a request has at most 512 octets of inline data");
   const auto shared = shared_queues_.find(command.shared_queue);
   if (command.shared_queue != 0 && shared == shared_queues_.end())
     return bad_handle("shared queue", command.shared_queue);
   verbs::QueuePairAttributes attributes{.domain = home->object,
                                         .send_depth = command.send_depth,
                                         .receive_depth = command.receive_depth,
-                                        .max_pieces = command.max_pieces};
+                                        .max_pieces = command.max_pieces,
+                                        .max_inline = command.max_inline};
+  if (command.access) attributes.access = access_of(*command.access);
   std::uint64_t receives = command.receive_depth;
   if (command.shared_queue != 0) {
     attributes.shared_queue = shared->second.object;
     receives = rnic_->query_shared_queue(shared->second.object)->attributes.depth;
   }
-  // Room for everything that can be posted at one time, or as little as was requested.
-  const bool drained = command.completion_depth == 0;
-  // Completions that are reported late wait in the queue beside those of later work.
-  constexpr std::uint64_t late_completions = 4096;
-  const std::uint64_t spare = offer_.completion_delay.count() != 0 ? late_completions : 0;
-  const std::uint64_t wanted =
-      drained ? receives + command.send_depth + spare : command.completion_depth;
-  const std::uint64_t depth = std::min<std::uint64_t>(wanted, rnic_->attributes().max_completions);
+  const auto queue = completions_for(command, receives);
+  if (!queue) return queue.error();
   const iut::Handle name = command.endpoint;
-  const auto queue = rnic_->create_completion_queue(
-      static_cast<std::uint32_t>(depth),
-      [this, name](verbs::CompletionQueueHandle) { completed(name); });
-  if (!queue) return failed(queue.error(), "create completion queue");
+  Endpoint endpoint{
+      .queue_pair = {}, .completions = *queue, .shares_completions = command.completion_queue != 0};
   attributes.send_completions = attributes.receive_completions = *queue;
   const auto pair = rnic_->create_queue_pair(attributes);
   if (!pair) {
-    must(rnic_->destroy_completion_queue(*queue));
+    release_completions(endpoint);
     return failed(pair.error(), "create queue pair");
   }
-  if (drained) must(rnic_->arm(*queue, verbs::Arm::next));
+  endpoint.queue_pair = *pair;
   const Resource shared_resource =
       command.shared_queue != 0 ? shared->second.resource : Resource::none;
-  endpoints_[name] = {
-      *pair, *queue,
-      resources_.add([this, name] { release_endpoint(name); }, {home->resource, shared_resource}),
-      drained};
+  const Resource completions_resource =
+      endpoint.shares_completions ? completion_queues_.at(command.completion_queue).resource
+                                  : Resource::none;
+  endpoint.resource = resources_.add([this, name] { release_endpoint(name); },
+                                     {home->resource, shared_resource, completions_resource});
+  endpoints_[name] = endpoint;
   return {};
+}
+
+void ReferenceDriver::release_completions(const Endpoint& endpoint) {
+  if (endpoint.shares_completions) return;
+  drained_.erase(endpoint.completions);
+  must(rnic_->destroy_completion_queue(endpoint.completions));
 }
 
 void ReferenceDriver::release_endpoint(iut::Handle handle) {
@@ -245,7 +308,7 @@ void ReferenceDriver::release_endpoint(iut::Handle handle) {
   endpoints_.erase(found);
   connections_->drop(endpoint.queue_pair);
   must(rnic_->destroy_queue_pair(endpoint.queue_pair));
-  must(rnic_->destroy_completion_queue(endpoint.completions));
+  release_completions(endpoint);
 }
 
 iut::Reply ReferenceDriver::perform(const iut::DestroyEndpoint& command) {
@@ -263,6 +326,9 @@ iut::Reply ReferenceDriver::perform(const iut::QueryEndpoint& command) {
                           connections_->is_connecting(found->second.queue_pair);
   iut::Reply reply;
   reply.state = connecting ? "connecting" : state_name(info.state);
+  reply.attributes = {info.attributes.send_depth, info.attributes.receive_depth,
+                      info.attributes.max_pieces, info.attributes.max_inline,
+                      access_of(info.attributes.access)};
   return reply;
 }
 
@@ -290,7 +356,7 @@ iut::Handle ReferenceDriver::endpoint_of(verbs::QueuePairHandle queue_pair) cons
 
 iut::Handle ReferenceDriver::endpoint_of(verbs::CompletionQueueHandle queue) const {
   for (const auto& [handle, endpoint] : endpoints_)
-    if (endpoint.completions == queue) return handle;
+    if (endpoint.completions == queue && !endpoint.shares_completions) return handle;
   return 0;
 }
 

@@ -96,6 +96,7 @@ iut::Hello ReferenceDriver::hello() {
                   {"max_receive_depth", attributes.max_queue_depth},
                   {"max_shared_depth", attributes.max_queue_depth},
                   {"max_shared_pieces", attributes.max_pieces},
+                  {"max_inline", max_inline_octets},
                   {"max_region", static_cast<std::int64_t>(max_region_octets)}};
   return hello;
 }
@@ -167,6 +168,7 @@ void ReferenceDriver::release_everything() {
   requests_.clear();
   windows_.clear();
   shared_queues_.clear();
+  completion_queues_.clear();
   domains_.clear();
   regions_.clear();  // the memory itself, now that nothing is registered
 }
@@ -307,45 +309,58 @@ void ReferenceDriver::handle(const access::ConnectionRejected& event) {
 
 void ReferenceDriver::handle(const access::ConnectionFailed& event) {
   const iut::Handle endpoint = endpoint_of(event.queue_pair);
-  drain(endpoint);
+  drain_own(endpoint);
   emit(iut::ConnectFailedEvent{endpoint, name(event.failure)});
 }
 
 void ReferenceDriver::handle(const access::ConnectionEnded& event) {
   const iut::Handle endpoint = endpoint_of(event.queue_pair);
-  drain(endpoint);  // flushes are reported first
+  drain_own(endpoint);  // flushes are reported first
   emit(iut::DisconnectedEvent{endpoint});
 }
 
 void ReferenceDriver::handle(const verbs::AsyncEvent& event) {
   iut::AsynchronousEvent reported;
   if (event.queue_pair) reported.endpoint = endpoint_of(event.queue_pair);
-  if (event.completion_queue) reported.endpoint = endpoint_of(event.completion_queue);
-  const bool gone = (event.queue_pair || event.completion_queue) && reported.endpoint == 0;
+  if (event.completion_queue) {
+    reported.endpoint = endpoint_of(event.completion_queue);
+    reported.completion_queue = handle_of(completion_queues_, event.completion_queue);
+  }
+  if (event.shared_queue) reported.shared_queue = handle_of(shared_queues_, event.shared_queue);
+  const bool gone = (event.queue_pair || event.completion_queue) && reported.endpoint == 0 &&
+                    reported.completion_queue == 0;
   if (gone) return;
   reported.kind = kind_name(event.kind);
   reported.detail = event.detail;
   emit(std::move(reported));
 }
 
-void ReferenceDriver::completed(iut::Handle endpoint) {
-  if (offer_.completion_delay.count() == 0) return drain(endpoint);
+void ReferenceDriver::completed(verbs::CompletionQueueHandle queue) {
+  if (offer_.completion_delay.count() == 0) return drain(queue);
   loop_.schedule(loop_.now() + offer_.completion_delay,
-                 [this, endpoint, alive = std::weak_ptr<char>(alive_)] {
-                   if (!alive.expired()) drain(endpoint);
+                 [this, queue, alive = std::weak_ptr<char>(alive_)] {
+                   if (!alive.expired()) drain(queue);
                  });
 }
 
-void ReferenceDriver::drain(iut::Handle endpoint) {
-  const auto found = endpoints_.find(endpoint);
-  if (found == endpoints_.end() || !found->second.drained) return;
+void ReferenceDriver::drain(verbs::CompletionQueueHandle queue) {
+  const auto arm = drained_.find(queue);
+  if (arm == drained_.end()) return;
   std::array<verbs::Completion, 16> completions;
   for (;;) {
-    const auto count = rnic_->poll(found->second.completions, completions);
+    const auto count = rnic_->poll(queue, completions);
     if (!count || *count == 0) break;
-    for (std::size_t i = 0; i < *count; ++i) emit(completion_event(endpoint, completions[i]));
+    for (const verbs::Completion& each : std::span(completions).first(*count))
+      if (const iut::Handle endpoint = endpoint_of(each.queue_pair); endpoint != 0)
+        emit(completion_event(endpoint, each));
   }
-  must(rnic_->arm(found->second.completions, verbs::Arm::next));
+  must(rnic_->arm(queue, arm->second));
+}
+
+void ReferenceDriver::drain_own(iut::Handle endpoint) {
+  const auto found = endpoints_.find(endpoint);
+  if (found != endpoints_.end() && !found->second.shares_completions)
+    drain(found->second.completions);
 }
 
 }  // namespace suite::upper_tester::reference

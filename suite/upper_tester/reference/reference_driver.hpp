@@ -63,7 +63,7 @@ class ReferenceDriver final : public Driver {
     rnic::verbs::QueuePairHandle queue_pair;
     rnic::verbs::CompletionQueueHandle completions;
     Resource resource = Resource::none;
-    bool drained = true;  ///< else its completions remain in the queue, so that it overflows
+    bool shares_completions = false;
   };
 
   iut::Reply perform(const iut::Configure& command);
@@ -80,6 +80,8 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::ResizeSharedQueue& command);
   iut::Reply perform(const iut::DestroySharedQueue& command);
   iut::Reply perform(const iut::ArmSharedQueueLimit& command);
+  iut::Reply perform(const iut::CreateCompletionQueue& command);
+  iut::Reply perform(const iut::DestroyCompletionQueue& command);
   iut::Reply perform(const iut::CreateEndpoint& command);
   iut::Reply perform(const iut::DestroyEndpoint& command);
   iut::Reply perform(const iut::QueryEndpoint& command);
@@ -93,6 +95,8 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::Disconnect& command);
   iut::Reply perform(const iut::PostReceive& command);
   iut::Reply perform(const iut::PostWork& command);
+  iut::Reply perform(const iut::PostReceiveChain& command);
+  iut::Reply perform(const iut::PostWorkChain& command);
   iut::Reply perform(const iut::Cancel& command);
 
   void handle(const rnic::access::ConnectionRequest& event);
@@ -102,18 +106,36 @@ class ReferenceDriver final : public Driver {
   void handle(const rnic::access::ConnectionEnded& event);
   void handle(const rnic::verbs::AsyncEvent& event);
   /// Called when there are completions.
-  void completed(iut::Handle endpoint);
-  /// Emits all completions that are there and arms the queue for the next one.
-  void drain(iut::Handle endpoint);
+  void completed(rnic::verbs::CompletionQueueHandle queue);
+  /// Emits all completions that are there and arms the queue again.
+  void drain(rnic::verbs::CompletionQueueHandle queue);
+  /// Emits the completions in an endpoint's own queue ahead of the news that its connection is over.
+  void drain_own(iut::Handle endpoint);
+  /// The queue for an endpoint that is being made.
+  [[nodiscard]] std::expected<rnic::verbs::CompletionQueueHandle, iut::Reply> completions_for(
+      const iut::CreateEndpoint& command, std::uint64_t receives);
+  [[nodiscard]] std::expected<rnic::verbs::CompletionQueueHandle, rnic::verbs::Error>
+  make_completion_queue(std::uint64_t depth, std::optional<rnic::verbs::Arm> drained);
 
   [[nodiscard]] std::expected<Region, iut::Reply> allocate(
       const iut::RegisterMemory& command) const;
   void create_default_domain();
   void release_everything();
   void release_endpoint(iut::Handle handle);
+  void release_completions(const Endpoint& endpoint);
   [[nodiscard]] const Held<rnic::verbs::DomainHandle>* domain(iut::Handle handle) const;
+  /// The name of an object that a command has made; 0: there is none.
+  template <typename Object>
+  [[nodiscard]] static iut::Handle handle_of(const std::map<iut::Handle, Held<Object>>& objects,
+                                             Object wanted) {
+    for (const auto& [handle, held] : objects)
+      if (held.object == wanted) return handle;
+    return 0;
+  }
   [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::QueuePairHandle queue_pair) const;
   [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::CompletionQueueHandle queue) const;
+  [[nodiscard]] std::expected<rnic::verbs::SendRequest, iut::Reply> request_of(
+      const iut::PostWork& command);
   [[nodiscard]] std::optional<std::vector<rnic::verbs::Piece>> pieces_of(
       const std::vector<iut::Piece>& pieces) const;
   [[nodiscard]] std::expected<rnic::access::ConnectParameters, iut::Reply> parameters_of(
@@ -133,6 +155,9 @@ class ReferenceDriver final : public Driver {
   std::map<iut::Handle, Region> regions_;
   std::map<iut::Handle, Held<rnic::verbs::WindowHandle>> windows_;
   std::map<iut::Handle, Held<rnic::verbs::SharedQueueHandle>> shared_queues_;
+  std::map<iut::Handle, Held<rnic::verbs::CompletionQueueHandle>> completion_queues_;
+  /// How each queue is armed. The completions of others remain in them, so that they overflow.
+  std::map<rnic::verbs::CompletionQueueHandle, rnic::verbs::Arm> drained_;
   std::map<iut::Handle, Endpoint> endpoints_;
   std::map<iut::Handle, Held<rnic::access::ListenerId>> listeners_;
   std::map<iut::Handle, rnic::access::ConnectionId> requests_;

@@ -12,6 +12,7 @@
 namespace suite::upper_tester::reference {
 
 inline constexpr std::uint64_t max_region_octets = std::uint64_t{1} << 30;
+inline constexpr std::uint32_t max_inline_octets = 512;
 
 [[nodiscard]] iut::Reply failed(int code, std::string why);
 [[nodiscard]] iut::Reply failed(rnic::verbs::Error error, const std::string& what);

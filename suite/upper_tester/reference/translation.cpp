@@ -17,6 +17,11 @@ verbs::Access access_of(const iut::Access& access) {
           .bind_window = access.bind_window};
 }
 
+iut::Access access_of(const verbs::Access& access) {
+  return {access.local_write, access.remote_read, access.remote_write, access.remote_atomic,
+          access.bind_window};
+}
+
 std::optional<verbs::Operation> operation_of(std::string_view name) {
   for (auto operation = verbs::Operation::send; operation < verbs::Operation::receive;
        operation = static_cast<verbs::Operation>(static_cast<int>(operation) + 1))
@@ -143,7 +148,14 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
                                         capability::peer_to_peer,
                                         capability::ipv6,
                                         capability::enhanced_startup,
-                                        capability::completion_events};
+                                        capability::completion_events,
+                                        capability::completion_queues,
+                                        capability::chains,
+                                        capability::inline_data,
+                                        capability::endpoint_access,
+                                        capability::endpoint_attributes,
+                                        capability::backlog,
+                                        capability::event_objects};
   const auto take = [&capabilities](const char* one) { std::erase(capabilities, one); };
   if (!offer.enhanced_startup) {
     take(capability::enhanced_startup);

@@ -14,6 +14,7 @@
 namespace suite::upper_tester::reference {
 
 [[nodiscard]] rnic::verbs::Access access_of(const iut::Access& access);
+[[nodiscard]] iut::Access access_of(const rnic::verbs::Access& access);
 [[nodiscard]] std::optional<rnic::verbs::Operation> operation_of(std::string_view name);
 /// errno for an error of the RNIC.
 [[nodiscard]] int code_of(rnic::verbs::Error error);

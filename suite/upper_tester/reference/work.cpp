@@ -59,11 +59,11 @@ std::optional<iut::Reply> ReferenceDriver::fill_bind(verbs::SendRequest& request
   return std::nullopt;
 }
 
-iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
-  const auto endpoint = endpoints_.find(command.endpoint);
-  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+std::expected<verbs::SendRequest, iut::Reply> ReferenceDriver::request_of(
+    const iut::PostWork& command) {
   const auto operation = operation_of(command.operation);
-  if (!operation) return failed(EINVAL, "no operation is called " + command.operation);
+  if (!operation)
+    return std::unexpected(failed(EINVAL, "no operation is called " + command.operation));
   verbs::SendRequest request{.id = command.work,
                              .operation = *operation,
                              .remote_stag = command.remote_stag,
@@ -77,14 +77,72 @@ iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
   if (command.compare_mask) request.compare_mask = *command.compare_mask;
   request.immediate = command.immediate;
   if (*operation == verbs::Operation::bind_window) {
-    if (auto reply = fill_bind(request, command)) return *reply;
-  } else {
-    auto pieces = pieces_of(command.pieces);
-    if (!pieces) return failed(EBADF, "a piece names an unknown region");
-    request.pieces = std::move(*pieces);
+    if (auto reply = fill_bind(request, command)) return std::unexpected(*reply);
+    return request;
   }
-  const auto posted = rnic_->post_send(endpoint->second.queue_pair, std::span(&request, 1));
+  auto pieces = pieces_of(command.pieces);
+  if (!pieces) return std::unexpected(failed(EBADF, "a piece names an unknown region"));
+  if (!command.inline_data) {
+    request.pieces = std::move(*pieces);
+    return request;
+  }
+  for (const iut::Piece& piece : command.pieces) {
+    const rnic::wire::Bytes octets = regions_.at(piece.region).memory();
+    if (piece.offset > octets.size() || piece.length > octets.size() - piece.offset)
+      return std::unexpected(failed(EINVAL, "outside of the region"));
+    request.inline_data.push_back(octets.subspan(piece.offset, piece.length));
+  }
+  return request;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const auto request = request_of(command);
+  if (!request) return request.error();
+  const auto posted = rnic_->post_send(endpoint->second.queue_pair, std::span(&*request, 1));
   return posted ? iut::Reply{} : failed(posted.error().error, "post work");
+}
+
+// ---- several at once ----
+
+namespace {
+
+template <typename Request>
+iut::Reply reply_to(const std::expected<void, verbs::PostError>& posted,
+                    const std::vector<Request>& requests) {
+  if (posted) return {};
+  iut::Reply reply = failed(posted.error().error, "post a chain");
+  if (posted.error().index < requests.size()) reply.bad_work = requests[posted.error().index].work;
+  return reply;
+}
+
+}  // namespace
+
+iut::Reply ReferenceDriver::perform(const iut::PostReceiveChain& command) {
+  const iut::Handle name = command.requests.empty() ? 0 : command.requests.front().endpoint;
+  const auto endpoint = endpoints_.find(name);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", name);
+  std::vector<verbs::ReceiveRequest> requests;
+  for (const iut::PostReceive& each : command.requests) {
+    auto pieces = pieces_of(each.pieces);
+    if (!pieces) return failed(EBADF, "a piece names an unknown region");
+    requests.push_back({.id = each.work, .pieces = std::move(*pieces)});
+  }
+  return reply_to(rnic_->post_receive(endpoint->second.queue_pair, requests), command.requests);
+}
+
+iut::Reply ReferenceDriver::perform(const iut::PostWorkChain& command) {
+  const iut::Handle name = command.requests.empty() ? 0 : command.requests.front().endpoint;
+  const auto endpoint = endpoints_.find(name);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", name);
+  std::vector<verbs::SendRequest> requests;
+  for (const iut::PostWork& each : command.requests) {
+    auto request = request_of(each);
+    if (!request) return request.error();
+    requests.push_back(std::move(*request));
+  }
+  return reply_to(rnic_->post_send(endpoint->second.queue_pair, requests), command.requests);
 }
 
 }  // namespace suite::upper_tester::reference

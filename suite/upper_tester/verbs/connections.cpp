@@ -61,7 +61,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Listen& command) 
   const std::string host = host_text(generic(*address));
   if (rdma_bind_addr(listener.id.get(), generic(*address)) != 0)
     return failed("rdma_bind_addr " + host + " port " + std::to_string(command.port), errno);
-  if (rdma_listen(listener.id.get(), backlog) != 0) return failed("rdma_listen on " + host, errno);
+  if (rdma_listen(listener.id.get(), command.backlog.value_or(backlog)) != 0)
+    return failed("rdma_listen on " + host, errno);
   iut::Reply reply;
   if (!is_any(host)) reply.address = host;
   reply.port = ntohs(rdma_get_src_port(listener.id.get()));

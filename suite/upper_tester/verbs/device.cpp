@@ -150,9 +150,12 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                       const DriverOptions& options) {
   namespace capability = iut::capability;
   const auto flag = [&](unsigned mask) { return (attributes.device_cap_flags & mask) != 0; };
-  std::vector<std::string> names{capability::solicited, capability::completion_overflow,
-                                 capability::endpoint_abort, capability::endpoint_reset,
-                                 capability::process_rights};
+  std::vector<std::string> names{capability::solicited,       capability::completion_overflow,
+                                 capability::endpoint_abort,  capability::endpoint_reset,
+                                 capability::process_rights,  capability::completion_queues,
+                                 capability::chains,          capability::inline_data,
+                                 capability::endpoint_access, capability::endpoint_attributes,
+                                 capability::backlog,         capability::event_objects};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
                                capability::local_invalidate});

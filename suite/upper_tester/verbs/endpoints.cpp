@@ -64,6 +64,32 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmSharedQueueLim
   return iut::Reply{};
 }
 
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateCompletionQueue& command) {
+  if (command.queue == 0 || completion_queues_.count(command.queue) != 0)
+    return exists("completion queue", command.queue);
+  SharedCompletions made;
+  made.token = next_token_++;
+  made.solicited_only = command.solicited_only;
+  made.queue.reset(ibv_create_cq(device_.context.get(), static_cast<int>(command.depth),
+                                 reinterpret_cast<void*>(made.token), completion_channel_.get(),
+                                 0));
+  if (made.queue == nullptr) return failed("ibv_create_cq", errno);
+  if (const int error = ibv_req_notify_cq(made.queue.get(), made.solicited_only ? 1 : 0);
+      error != 0)
+    return failed("ibv_req_notify_cq", error);
+  completion_queues_[command.queue] = std::move(made);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyCompletionQueue& command) {
+  const auto found = completion_queues_.find(command.queue);
+  if (found == completion_queues_.end()) return no_such("completion queue", command.queue);
+  if (const int error = destroy_now(found->second.queue); error != 0)
+    return failed("ibv_destroy_cq", error);
+  completion_queues_.erase(found);
+  return iut::Reply{};
+}
+
 /// Has room for all that can be posted at one time, or is so small that it overflows, since no
 /// completion is taken from it.
 VerbsDriver::Answer VerbsDriver::make_completion_queue(Endpoint& endpoint,
@@ -98,27 +124,40 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   Endpoint endpoint;
   endpoint.link = Link(command.endpoint);
   endpoint.token = next_token_++;
-  if (auto reply = make_completion_queue(endpoint, command)) return reply;
-
-  init.send_cq = init.recv_cq = endpoint.completions.get();
+  endpoint.access = access_of(command);
+  if (command.completion_queue != 0) {
+    const auto shared = completion_queues_.find(command.completion_queue);
+    if (shared == completion_queues_.end())
+      return no_such("completion queue", command.completion_queue);
+    init.send_cq = init.recv_cq = shared->second.queue.get();
+  } else {
+    if (auto reply = make_completion_queue(endpoint, command)) return reply;
+    init.send_cq = init.recv_cq = endpoint.completions.get();
+  }
+  init.cap.max_inline_data = command.max_inline;
   init.cap.max_send_wr = command.send_depth;
   init.cap.max_recv_wr = command.shared_queue != 0 ? 0 : command.receive_depth;
   init.cap.max_send_sge = init.cap.max_recv_sge = command.max_pieces;
   init.qp_type = IBV_QPT_RC;
   endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
   if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
-  if (const int error = make_ready(endpoint.queue_pair.get()); error != 0)
+  if (const int error = make_ready(endpoint); error != 0)
     return failed("ibv_modify_qp to INIT", error);
   endpoints_[command.endpoint] = std::move(endpoint);
   return iut::Reply{};
 }
 
-/// The state in which rdma_create_qp would leave it: ready to take receives, open to what regions
-/// and windows allow.
-int VerbsDriver::make_ready(ibv_qp* queue_pair) const {
+/// Open to what regions and windows allow, unless the command says less.
+unsigned VerbsDriver::access_of(const iut::CreateEndpoint& command) const {
+  if (command.access) return static_cast<unsigned>(access_flags(*command.access));
   unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
   if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
-  return move(queue_pair, IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, access);
+  return access;
+}
+
+/// The state in which rdma_create_qp would leave it: ready to take receives.
+int VerbsDriver::make_ready(const Endpoint& endpoint) {
+  return move(endpoint.queue_pair.get(), IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, endpoint.access);
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
@@ -149,13 +188,20 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
   const Endpoint& endpoint = found->second;
   ibv_qp_attr attributes{};
   ibv_qp_init_attr init{};
-  if (const int error = ibv_query_qp(endpoint.queue_pair.get(), &attributes, IBV_QP_STATE, &init);
+  constexpr int wanted = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_CAP;
+  if (const int error = ibv_query_qp(endpoint.queue_pair.get(), &attributes, wanted, &init);
       error != 0)
     return failed("ibv_query_qp", error);
   iut::Reply reply;
   reply.state = endpoint.link.state_name();
   // The queue pair knows of an error before the connection manager reports it.
   if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
+  const ibv_qp_cap& cap = attributes.cap;
+  // Of a queue pair with a shared receive queue the capacity for receives is not its own.
+  const std::uint32_t pieces =
+      init.srq != nullptr ? cap.max_send_sge : std::min(cap.max_send_sge, cap.max_recv_sge);
+  reply.attributes = {cap.max_send_wr, cap.max_recv_wr, pieces, cap.max_inline_data,
+                      access_named(attributes.qp_access_flags)};
   return reply;
 }
 
@@ -176,7 +222,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ResetEndpoint& co
   if (destroy_now(endpoint.id) != 0) return failed("rdma_destroy_id", errno);
   if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_RESET); error != 0)
     return failed("ibv_modify_qp to RESET", error);
-  if (const int error = make_ready(endpoint.queue_pair.get()); error != 0)
+  if (const int error = make_ready(endpoint); error != 0)
     return failed("ibv_modify_qp to INIT", error);
   endpoint.link.reset();
   return iut::Reply{};
@@ -205,12 +251,13 @@ void VerbsDriver::take(const ibv_async_event& event, const char* kind) {
     case IBV_EVENT_CQ_ERR:
       for (const auto& [handle, endpoint] : endpoints_)
         if (endpoint.completions.get() == event.element.cq) reported.endpoint = handle;
+      for (const auto& [handle, shared] : completion_queues_)
+        if (shared.queue.get() == event.element.cq) reported.completion_queue = handle;
       break;
     case IBV_EVENT_SRQ_ERR:
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       for (const auto& [handle, queue] : shared_queues_)
-        if (queue.get() == event.element.srq)
-          reported.detail += " on shared queue " + std::to_string(handle);
+        if (queue.get() == event.element.srq) reported.shared_queue = handle;
       break;
     default:
       break;

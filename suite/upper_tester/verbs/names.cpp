@@ -99,6 +99,17 @@ int access_flags(const iut::Access& access) {
   return flags;
 }
 
+iut::Access access_named(unsigned flags) {
+  const auto has = [flags](unsigned flag) { return (flags & flag) != 0; };
+  iut::Access access;
+  access.local_write = has(IBV_ACCESS_LOCAL_WRITE);
+  access.remote_read = has(IBV_ACCESS_REMOTE_READ);
+  access.remote_write = has(IBV_ACCESS_REMOTE_WRITE);
+  access.remote_atomic = has(IBV_ACCESS_REMOTE_ATOMIC);
+  access.bind_window = has(IBV_ACCESS_MW_BIND);
+  return access;
+}
+
 std::optional<ibv_wr_opcode> opcode(const std::string& operation) {
   struct Entry {
     const char* name;

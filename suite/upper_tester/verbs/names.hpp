@@ -23,6 +23,7 @@ namespace suite::upper_tester::verbs {
 [[nodiscard]] bool is_connect_failure(int error);
 
 [[nodiscard]] int access_flags(const iut::Access& access);
+[[nodiscard]] iut::Access access_named(unsigned flags);
 /// The opcode that the operation's name stands for, if verbs have one.
 [[nodiscard]] std::optional<ibv_wr_opcode> opcode(const std::string& operation);
 

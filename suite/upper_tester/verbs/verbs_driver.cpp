@@ -94,6 +94,9 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Reset&) {
     if (const std::string error = release(endpoint); !error.empty()) errors += "; " + error;
   }
   endpoints_.clear();
+  for (auto& [handle, shared] : completion_queues_)
+    note("ibv_destroy_cq", destroy_now(shared.queue));
+  completion_queues_.clear();
   for (auto& [handle, request] : requests_) note("rdma_destroy_id", destroy_now(request.id));
   requests_.clear();
   for (auto& [handle, listener] : listeners_) note("rdma_destroy_id", destroy_now(listener.id));
@@ -115,6 +118,18 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Reset&) {
 VerbsDriver::Endpoint* VerbsDriver::endpoint_of(Token token) {
   for (auto& [handle, endpoint] : endpoints_)
     if (endpoint.token == token) return &endpoint;
+  return nullptr;
+}
+
+VerbsDriver::Endpoint* VerbsDriver::endpoint_of(const ibv_wc& completion) {
+  for (auto& [handle, endpoint] : endpoints_)
+    if (endpoint.queue_pair->qp_num == completion.qp_num) return &endpoint;
+  return nullptr;
+}
+
+const VerbsDriver::SharedCompletions* VerbsDriver::shared_completions_of(Token token) const {
+  for (const auto& [handle, shared] : completion_queues_)
+    if (shared.token == token) return &shared;
   return nullptr;
 }
 

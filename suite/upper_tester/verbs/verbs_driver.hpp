@@ -53,12 +53,18 @@ class VerbsDriver final : public Driver {
   };
   struct Endpoint {
     // Destroyed from last to first: the queue pair before the objects that it uses.
-    CompletionQueue completions;
+    CompletionQueue completions;  ///< its own; empty if it shares one
     CmId id;
     QueuePair queue_pair;
 
     Token token = 0;  ///< of `id` and of `completions`
     Link link;
+    unsigned access = 0;  ///< what the peer may do through it
+  };
+  struct SharedCompletions {
+    CompletionQueue queue;
+    Token token = 0;
+    bool solicited_only = false;
   };
   struct Listener {
     CmId id;
@@ -112,13 +118,16 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::ResizeSharedQueue&);
   Answer run(std::uint64_t, const iut::DestroySharedQueue&);
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
+  Answer run(std::uint64_t, const iut::CreateCompletionQueue&);
+  Answer run(std::uint64_t, const iut::DestroyCompletionQueue&);
   Answer run(std::uint64_t, const iut::CreateEndpoint&);
+  [[nodiscard]] unsigned access_of(const iut::CreateEndpoint& command) const;
   Answer make_completion_queue(Endpoint& endpoint, const iut::CreateEndpoint& command);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
   Answer run(std::uint64_t, const iut::QueryEndpoint&);
   Answer run(std::uint64_t, const iut::AbortEndpoint&);
   Answer run(std::uint64_t, const iut::ResetEndpoint&);
-  int make_ready(ibv_qp* queue_pair) const;
+  static int make_ready(const Endpoint& endpoint);
   std::string release(Endpoint& endpoint);
   void take_asynchronous_events();
   void take(const ibv_async_event& event, const char* kind);
@@ -126,18 +135,27 @@ class VerbsDriver final : public Driver {
   // work.cpp
   Answer run(std::uint64_t, const iut::PostReceive&);
   Answer run(std::uint64_t, const iut::PostWork&);
-  Answer pieces(const std::vector<iut::Piece>& pieces, std::vector<ibv_sge>& list) const;
+  Answer run(std::uint64_t, const iut::PostReceiveChain&);
+  Answer run(std::uint64_t, const iut::PostWorkChain&);
+  Answer pieces(const std::vector<iut::Piece>& pieces, std::vector<ibv_sge>& list,
+                bool inline_data = false) const;
+  /// A request of `list`, which outlives it.
+  Answer prepare(const iut::PostReceive& command, std::vector<ibv_sge>& list, ibv_recv_wr& request);
+  Answer prepare(const iut::PostWork& command, std::vector<ibv_sge>& list, ibv_send_wr& request);
   Answer fill(const iut::PostWork& command, ibv_send_wr& request);
   Answer bind(Endpoint& endpoint, const iut::PostWork& command, Token token);
   Answer fill(const iut::PostWork& command, ibv_mw_bind_info& info) const;
   Answer post(Endpoint& endpoint, const iut::PostWork& command, ibv_send_wr& request);
   void take_completions();
+  void drain(ibv_cq* queue, Token token);
   void take(Endpoint& endpoint, const ibv_wc& completion);
 
   // verbs_driver.cpp
   Answer run(std::uint64_t, const iut::Configure&);
   Answer run(std::uint64_t, const iut::Reset&);
   Endpoint* endpoint_of(Token token);
+  Endpoint* endpoint_of(const ibv_wc& completion);
+  const SharedCompletions* shared_completions_of(Token token) const;
 
   DriverOptions options_;
   Device device_;
@@ -149,6 +167,7 @@ class VerbsDriver final : public Driver {
   std::map<Handle, Region> regions_;
   std::map<Handle, Window> windows_;
   std::map<Handle, SharedReceiveQueue> shared_queues_;
+  std::map<Handle, SharedCompletions> completion_queues_;
   std::map<Handle, Endpoint> endpoints_;
   std::map<Handle, Listener> listeners_;
   std::map<Handle, Request> requests_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Work requests and their completions.
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -21,33 +22,43 @@ unsigned flags_of(const iut::PostWork& command) {
   unsigned flags = 0;
   if (command.signaled) flags |= IBV_SEND_SIGNALED;
   if (command.fence) flags |= IBV_SEND_FENCE;
+  if (command.inline_data) flags |= IBV_SEND_INLINE;
   if (is_solicited(command.operation)) flags |= IBV_SEND_SOLICITED;
   return flags;
 }
 
 }  // namespace
 
+/// The addresses of work requests; those of inline data are the process's own.
 VerbsDriver::Answer VerbsDriver::pieces(const std::vector<iut::Piece>& pieces,
-                                        std::vector<ibv_sge>& list) const {
+                                        std::vector<ibv_sge>& list, bool inline_data) const {
   for (const iut::Piece& piece : pieces) {
     const auto region = regions_.find(piece.region);
     if (region == regions_.end()) return no_such("region", piece.region);
     ibv_sge entry{};
-    entry.addr = region->second.base + piece.offset;
+    entry.addr =
+        piece.offset + (inline_data ? reinterpret_cast<std::uint64_t>(region->second.buffer->data())
+                                    : region->second.base);
     entry.length = piece.length;
-    entry.lkey = region->second.local_key;
+    entry.lkey = inline_data ? 0 : region->second.local_key;
     list.push_back(entry);
   }
   return std::nullopt;
 }
 
-VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceive& command) {
-  std::vector<ibv_sge> list;
+VerbsDriver::Answer VerbsDriver::prepare(const iut::PostReceive& command,
+                                         std::vector<ibv_sge>& list, ibv_recv_wr& request) {
   if (auto reply = pieces(command.pieces, list)) return reply;
-  ibv_recv_wr request{}, *bad = nullptr;
   request.wr_id = next_token_++;
   request.sg_list = list.data();
   request.num_sge = static_cast<int>(list.size());
+  return std::nullopt;
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceive& command) {
+  std::vector<ibv_sge> list;
+  ibv_recv_wr request{}, *bad = nullptr;
+  if (auto reply = prepare(command, list, request)) return reply;
   int error = 0;
   const char* call = "ibv_post_recv";
   if (command.shared_queue != 0) {
@@ -65,20 +76,91 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceive& comm
   return iut::Reply{};
 }
 
+VerbsDriver::Answer VerbsDriver::prepare(const iut::PostWork& command, std::vector<ibv_sge>& list,
+                                         ibv_send_wr& request) {
+  if (auto reply = pieces(command.pieces, list, command.inline_data)) return reply;
+  request.wr_id = next_token_++;
+  request.sg_list = list.data();
+  request.num_sge = static_cast<int>(list.size());
+  return fill(command, request);
+}
+
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostWork& command) {
   const auto endpoint = endpoints_.find(command.endpoint);
   if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
-  std::vector<ibv_sge> list;
-  if (auto reply = pieces(command.pieces, list)) return reply;
-  const Token token = next_token_++;
   if (command.operation == iut::operation::bind_window)
-    return bind(endpoint->second, command, token);
+    return bind(endpoint->second, command, next_token_++);
+  std::vector<ibv_sge> list;
   ibv_send_wr request{};
-  request.wr_id = token;
-  request.sg_list = list.data();
-  request.num_sge = static_cast<int>(list.size());
-  if (auto reply = fill(command, request)) return reply;
+  if (auto reply = prepare(command, list, request)) return reply;
   return post(endpoint->second, command, request);
+}
+
+// ---------------------------------------------------------------- several at once
+
+namespace {
+
+template <class Request>
+void link(std::vector<Request>& requests) {
+  for (std::size_t i = 0; i + 1 < requests.size(); ++i) requests[i].next = &requests[i + 1];
+}
+
+/// How many requests were posted, as the API says with its pointer to the bad one.
+template <class Request>
+std::size_t posted_of(const std::vector<Request>& requests, int error, const Request* bad) {
+  if (error == 0) return requests.size();
+  const auto is_bad = [bad](const Request& request) { return &request == bad; };
+  const auto found = std::find_if(requests.begin(), requests.end(), is_bad);
+  return static_cast<std::size_t>(found - requests.begin());
+}
+
+/// `posted` is less than all only if there was an error. Where the pointer is to none of the chain,
+/// there is no bad request to name.
+template <class Command>
+iut::Reply chain_reply(const char* call, int error, std::size_t posted,
+                       const std::vector<Command>& commands) {
+  if (error == 0) return {};
+  iut::Reply reply = failed(call, error);
+  if (posted < commands.size()) reply.bad_work = commands[posted].work;
+  return reply;
+}
+
+}  // namespace
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceiveChain& command) {
+  const Handle name = command.requests.empty() ? 0 : command.requests.front().endpoint;
+  const auto endpoint = endpoints_.find(name);
+  if (endpoint == endpoints_.end()) return no_such("endpoint", name);
+  std::vector<std::vector<ibv_sge>> lists(command.requests.size());
+  std::vector<ibv_recv_wr> requests(command.requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (auto reply = prepare(command.requests[i], lists[i], requests[i])) return reply;
+  link(requests);
+  ibv_recv_wr* bad = nullptr;
+  const int error = ibv_post_recv(endpoint->second.queue_pair.get(), requests.data(), &bad);
+  // A request behind the bad one may have been posted all the same: its completion shows that.
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    receives_[requests[i].wr_id] = command.requests[i].work;
+  return chain_reply("ibv_post_recv", error, posted_of(requests, error, bad), command.requests);
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostWorkChain& command) {
+  const Handle name = command.requests.empty() ? 0 : command.requests.front().endpoint;
+  const auto endpoint = endpoints_.find(name);
+  if (endpoint == endpoints_.end()) return no_such("endpoint", name);
+  std::vector<std::vector<ibv_sge>> lists(command.requests.size());
+  std::vector<ibv_send_wr> requests(command.requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i)
+    if (auto reply = prepare(command.requests[i], lists[i], requests[i])) return reply;
+  link(requests);
+  ibv_send_wr* bad = nullptr;
+  const int error = ibv_post_send(endpoint->second.queue_pair.get(), requests.data(), &bad);
+  const std::size_t posted = posted_of(requests, error, bad);
+  for (std::size_t i = 0; i < posted; ++i) {
+    const iut::PostWork& each = command.requests[i];
+    endpoint->second.link.posted({requests[i].wr_id, each.work, each.operation, each.signaled});
+  }
+  return chain_reply("ibv_post_send", error, posted, command.requests);
 }
 
 /// Fills in everything but the pieces. A reply says why verbs cannot do it.
@@ -179,21 +261,31 @@ void VerbsDriver::take_completions() {
   void* context = nullptr;
   while (ibv_get_cq_event(completion_channel_.get(), &queue, &context) == 0) {
     ibv_ack_cq_events(queue, 1);
-    Endpoint* endpoint = endpoint_of(reinterpret_cast<Token>(context));
-    if (endpoint == nullptr) continue;
-    // Armed before it is emptied, so that no completion is missed.
-    if (const int error = ibv_req_notify_cq(queue, 0); error != 0) {
-      iut::AsynchronousEvent event;
-      event.endpoint = endpoint->link.endpoint();
-      event.kind = "cq_error";
-      event.detail = failed("ibv_req_notify_cq", error).error;
-      emit(event);
-    }
-    std::array<ibv_wc, completions_at_once> completions;
-    int count = 0;
-    while ((count = ibv_poll_cq(queue, completions_at_once, completions.data())) > 0)
-      for (int i = 0; i < count; ++i) take(*endpoint, completions[static_cast<std::size_t>(i)]);
+    drain(queue, reinterpret_cast<Token>(context));
   }
+}
+
+void VerbsDriver::drain(ibv_cq* queue, Token token) {
+  const Endpoint* owner = endpoint_of(token);
+  const SharedCompletions* shared = shared_completions_of(token);
+  if (owner == nullptr && shared == nullptr) return;
+  // Armed before it is emptied, so that no completion is missed.
+  const bool solicited_only = shared != nullptr && shared->solicited_only;
+  if (const int error = ibv_req_notify_cq(queue, solicited_only ? 1 : 0); error != 0) {
+    iut::AsynchronousEvent event;
+    if (owner != nullptr) event.endpoint = owner->link.endpoint();
+    event.kind = "cq_error";
+    event.detail = failed("ibv_req_notify_cq", error).error;
+    emit(event);
+  }
+  std::array<ibv_wc, completions_at_once> completions;
+  int count = 0;
+  while ((count = ibv_poll_cq(queue, completions_at_once, completions.data())) > 0)
+    for (int i = 0; i < count; ++i) {
+      const ibv_wc& completion = completions[static_cast<std::size_t>(i)];
+      Endpoint* endpoint = shared != nullptr ? endpoint_of(completion) : endpoint_of(token);
+      if (endpoint != nullptr) take(*endpoint, completion);  // else it has been destroyed since
+    }
 }
 
 void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations of what the API owes its consumer: each makes a difference to completions, wakes,
+// events, refusals or queries.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+#include "reference_rnic/deviants/rnic_tables.hpp"
+#include "reference_rnic/verbs/tests/two_rnics.hpp"
+
+using namespace rnic::verbs;
+using namespace rnic::verbs::test;
+using rnic::deviants::Deviation;
+using rnic::deviants::rnic_decisions;
+
+namespace {
+
+/// Side b has the deviation, and a queue pair of its own kind.
+struct Scene {
+  explicit Scene(const std::vector<Deviation>& chosen) : two({}, rnic_decisions(chosen)) {}
+
+  TwoRnics two;
+  Side& b = two.b;
+  std::string text;
+
+  /// A queue pair with a completion queue whose wakes are noted.
+  CompletionQueueHandle pair_with(QueuePairAttributes wanted, std::uint32_t completions = 64) {
+    const CompletionQueueHandle queue = *b.rnic->create_completion_queue(
+        completions, [this](CompletionQueueHandle) { text += "woken\n"; });
+    wanted.domain = b.domain;
+    wanted.send_completions = wanted.receive_completions = queue;
+    b.pair = *b.rnic->create_queue_pair(wanted);
+    return queue;
+  }
+  void note_completions(CompletionQueueHandle queue) {
+    std::array<Completion, 16> out;
+    const auto count = b.rnic->poll(queue, out);
+    for (std::size_t i = 0; i < count.value_or(0); ++i)
+      text += std::to_string(out[i].id) + " of " + std::to_string(out[i].queue_pair.value) + " " +
+              name(out[i].status) + "\n";
+  }
+  /// With a connection or without.
+  void settle() {
+    if (b.stream) return two.settle();
+    two.loop.run();
+  }
+  void abort() {
+    BOOST_REQUIRE(b.rnic->abort(b.pair).has_value());
+    settle();
+  }
+  void post(const std::vector<SendRequest>& requests) {
+    const auto posted = b.rnic->post_send(b.pair, requests);
+    if (!posted) text += "refused at " + std::to_string(posted.error().index) + "\n";
+    settle();
+  }
+  std::string seen() {
+    for (const AsyncEvent& event : b.async)
+      text += std::string(name(event.kind)) + " " + std::to_string(event.queue_pair.value) + "\n";
+    for (const std::byte octet : two.a.memory) text += static_cast<char>(octet);
+    return text;
+  }
+};
+
+SendRequest request(std::uint64_t id, Operation operation = Operation::send) {
+  return {.id = id, .operation = operation};
+}
+
+/// Of a queue pair in error, all that is posted is flushed.
+void flush_three(Scene& scene) {
+  const CompletionQueueHandle queue = scene.pair_with({});
+  scene.abort();
+  SendRequest atomic = request(2, Operation::fetch_add);
+  atomic.pieces = {scene.b.piece(0, 8)};
+  scene.post({request(1), atomic});
+  scene.post({request(3)});
+  scene.note_completions(queue);
+}
+void flush_two_pairs(Scene& scene) {
+  for (std::uint64_t id = 1; id <= 2; ++id) {
+    const CompletionQueueHandle queue = scene.pair_with({});
+    scene.abort();
+    scene.post({request(id)});
+    scene.note_completions(queue);
+  }
+}
+void post_with_a_bad_one(Scene& scene) {
+  const CompletionQueueHandle queue = scene.pair_with({});
+  scene.abort();
+  scene.post({request(1), request(2, Operation::fetch_add), request(3)});
+  scene.note_completions(queue);
+}
+/// One message of each kind, and the end.
+void wait_for_solicited(Scene& scene) {
+  const CompletionQueueHandle queue = scene.pair_with({});
+  scene.two.connect();
+  for (std::uint64_t id = 1; id <= 3; ++id) scene.b.receive(id, {scene.b.piece(0, 8)});
+  for (const Operation operation : {Operation::send, Operation::send_solicited}) {
+    BOOST_REQUIRE(scene.b.rnic->arm(queue, Arm::solicited).has_value());
+    scene.two.a.send(request(11, operation));
+    scene.two.settle();
+    scene.text += "sent\n";
+  }
+  BOOST_REQUIRE(scene.b.rnic->arm(queue, Arm::solicited).has_value());
+  scene.two.lose();
+  scene.two.settle();
+}
+void send_inline(Scene& scene) {
+  scene.b.number(16);
+  scene.pair_with({.max_inline = 64});
+  scene.two.connect();
+  scene.two.a.receive(1, {scene.two.a.piece(0, 16)});
+  const rnic::wire::Bytes memory = scene.b.memory;
+  SendRequest send = request(1);
+  send.inline_data = {memory.subspan(8, 8), memory.first(4)};
+  const auto posted = scene.b.rnic->post_send(scene.b.pair, std::span(&send, 1));
+  BOOST_REQUIRE(posted.has_value());
+  std::ranges::fill(scene.b.memory, std::byte{0xEE});
+  scene.two.settle();
+}
+void query(Scene& scene) {
+  scene.pair_with({.access = {.remote_read = true}});
+  scene.abort();
+  const QueuePairInfo info = *scene.b.rnic->query_queue_pair(scene.b.pair);
+  scene.text += std::string(name(info.state)) + std::to_string(info.attributes.send_depth) +
+                (info.attributes.access.remote_write ? " writes" : "");
+}
+void lose_connection(Scene& scene) {
+  scene.two.connect();
+  scene.two.lose();
+  scene.two.settle();
+}
+void overrun(Scene& scene) {
+  scene.pair_with({}, 1);
+  scene.b.receive(1, {});
+  scene.b.receive(2, {});
+  scene.abort();
+}
+void end_on_a_shared_queue(Scene& scene) {
+  scene.pair_with({.shared_queue = *scene.b.rnic->create_shared_queue(scene.b.domain, {})});
+  scene.two.connect();
+  scene.two.lose();
+  scene.two.settle();
+}
+
+struct Row {
+  Deviation deviation;
+  std::function<void(Scene&)> scenario;
+};
+const Row rows[] = {
+    {Deviation::flushed_out_of_order, flush_three},
+    {Deviation::atomic_flush_lost, flush_three},
+    {Deviation::later_work_overtakes, flush_three},
+    {Deviation::flush_names_another_endpoint, flush_two_pairs},
+    {Deviation::chain_goes_on, post_with_a_bad_one},
+    {Deviation::bad_request_misnamed, post_with_a_bad_one},
+    {Deviation::solicited_arm_wakes_for_all, wait_for_solicited},
+    {Deviation::solicited_arm_never_wakes, wait_for_solicited},
+    {Deviation::failure_is_not_solicited, wait_for_solicited},
+    {Deviation::inline_data_taken_late, send_inline},
+    {Deviation::inline_data_cut, send_inline},
+    {Deviation::send_depth_told_too_small, query},
+    {Deviation::error_state_not_told, query},
+    {Deviation::access_told_in_full, query},
+    {Deviation::event_names_nothing, lose_connection},
+    {Deviation::stream_error_told_as_device_error, lose_connection},
+    {Deviation::overrun_not_told, overrun},
+    {Deviation::last_buffer_not_told, end_on_a_shared_queue},
+};
+
+std::string seen_with(const std::vector<Deviation>& chosen, const Row& row) {
+  Scene scene(chosen);
+  row.scenario(scene);
+  return scene.seen();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(api_deviations)
+
+BOOST_AUTO_TEST_CASE(each_makes_a_difference) {
+  for (const Row& row : rows)
+    BOOST_TEST((seen_with({}, row) != seen_with({row.deviation}, row)),
+               info(row.deviation).name << " makes a difference");
+}
+
+BOOST_AUTO_TEST_CASE(each_has_its_row) {
+  for (const auto table :
+       {rnic::deviants::queue_pair_deviants(), rnic::deviants::completion_deviants()})
+    for (const auto& entry : table)
+      if (info(entry.deviation).rule.starts_with("verbs."))
+        BOOST_TEST((std::ranges::find(rows, entry.deviation, &Row::deviation) != std::end(rows)),
+                   info(entry.deviation).name);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// ibv_post_send(3) and ibv_post_recv(3): lists of requests of which one is bad, and inline data.
+#include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr iut::WorkId first_work = 1000;
+
+/// One piece more than the IUT states that a request can have.
+std::size_t too_many_pieces(Body& body) {
+  constexpr std::int64_t feasible = 4096;
+  const auto most = body.iut.limits().find("max_pieces");
+  if (most == body.iut.limits().end() || most->second > feasible)
+    throw lacking_limit("max_pieces", "the IUT states no max_pieces to go beyond");
+  return static_cast<std::size_t>(most->second) + 1;
+}
+
+/// A list of the requests that `make` gives for their numbers, of which the third is bad. It is
+/// refused, and the reply names that one.
+template <typename Chain, typename Make>
+void expect_third_refused(Body& body, const Region& region, const char* what, const Make& make) {
+  Chain chain;
+  for (iut::WorkId i = 0; i < 4; ++i) chain.requests.push_back(make(first_work + i));
+  chain.requests[2].pieces.assign(too_many_pieces(body), {region.handle, 0, 1});
+  const iut::WorkId bad = chain.requests[2].work;
+  const iut::Reply reply = body.iut.try_call(chain, what);
+  if (reply.outcome == iut::Outcome::ok)
+    body.stop(Verdict::inconclusive, "the API takes a request of more pieces than it states");
+  body.expect_that(reply.bad_work == bad, fmt::format("request {} named", bad),
+                   reply.bad_work ? fmt::format("request {}", *reply.bad_work) : "none",
+                   "verbs.post.bad-request-named");
+}
+
+/// Inline work from these pieces of a region.
+iut::PostWork inline_work(iut::Handle endpoint, const char* operation,
+                          std::vector<iut::Piece> pieces) {
+  iut::PostWork work;
+  work.endpoint = endpoint;
+  work.operation = operation;
+  work.pieces = std::move(pieces);
+  work.inline_data = true;
+  return work;
+}
+
+constexpr std::uint32_t inline_room = 64;
+
+iut::Handle endpoint_for_inline(Body& body) {
+  iut::CreateEndpoint wanted;
+  wanted.max_inline = inline_room;
+  return body.iut.create_endpoint(wanted);
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(list_of_sends_is_posted_up_to_its_bad_request,
+                 rules("verbs.post.stops-at-the-bad-request", "verbs.post.bad-request-named"),
+                 needs(capability::chains), in_both_roles) {
+  see_iut_send();
+  const auto send_of = [&](iut::WorkId id) {
+    const auto length = static_cast<std::uint32_t>(id - first_work + 8);
+    iut::PostWork work =
+        work_on(iut.register_octets(payload(length)), operation::send, iut.endpoint());
+    work.work = id;
+    return work;
+  };
+  const Region region = iut.register_memory(8);
+  expect_third_refused<iut::PostWorkChain>(*this, region, "post a list of Sends", send_of);
+  const Work after = iut.post_send(payload(40));
+  for (const std::size_t length : {8, 9, 40})
+    expect(peer, message(Opcode::send, payload(length)), "verbs.post.stops-at-the-bad-request");
+  for (iut::WorkId i = 0; i < 2; ++i)
+    expect(Work{first_work + i, iut.endpoint(), {}}, completes(),
+           "verbs.post.stops-at-the-bad-request");
+  expect(after, completes(), "verbs.post.stops-at-the-bad-request");
+  expect_none(completion_of(Work{first_work + 2, iut.endpoint(), {}}) |
+                  completion_of(Work{first_work + 3, iut.endpoint(), {}}),
+              "verbs.post.stops-at-the-bad-request");
+}
+
+CONFORMANCE_CASE(list_of_receives_is_posted_up_to_its_bad_request,
+                 rules("verbs.post.stops-at-the-bad-request", "verbs.post.bad-request-named"),
+                 needs(capability::chains), in_both_roles) {
+  establish({.opening = true});
+  const Region buffer = iut.register_memory(64);
+  const auto receive_of = [&](iut::WorkId id) {
+    return iut::PostReceive{iut.endpoint(), 0, id, {{buffer.handle, 0, 64}}};
+  };
+  expect_third_refused<iut::PostReceiveChain>(*this, buffer, "post a list of receives", receive_of);
+  const Work after = iut.post_receive(64);
+  for (std::size_t i = 0; i < 3; ++i) peer.send(send_message(payload(8 + i)));
+  for (std::uint32_t i = 0; i < 2; ++i)
+    expect(Work{first_work + i, iut.endpoint(), {}}, completes().with_length(8 + i),
+           "verbs.post.stops-at-the-bad-request");
+  expect(after, completes().with_length(10), "verbs.post.stops-at-the-bad-request");
+}
+
+CONFORMANCE_CASE(list_of_good_requests_is_posted_in_its_order,
+                 rules("verbs.post.stops-at-the-bad-request"), needs(capability::chains),
+                 in_both_roles) {
+  see_iut_send();
+  iut::PostReceiveChain receives;
+  iut::PostWorkChain sends;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const Region buffer = iut.register_memory(16), source = iut.register_octets(payload(8 + i));
+    receives.requests.push_back({iut.endpoint(), 0, first_work + i, {{buffer.handle, 0, 16}}});
+    sends.requests.push_back(work_on(source, operation::send, iut.endpoint()));
+    sends.requests.back().work = first_work + 10 + i;
+  }
+  const auto accepted = [&](const iut::Command& chain, const char* what) {
+    const iut::Reply reply = iut.try_call(chain, what);
+    expect_that(reply.outcome == iut::Outcome::ok, "accepted", reply.error);
+  };
+  accepted(receives, "post three receives");
+  accepted(sends, "post three Sends");
+  for (std::uint32_t i = 0; i < 3; ++i) peer.send(send_message(payload(1 + i)));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    expect(peer, message(Opcode::send, payload(8 + i)));
+    expect(Work{first_work + i, iut.endpoint(), {}}, completes().with_length(1 + i));
+    expect(Work{first_work + 10 + i, iut.endpoint(), {}}, completes());
+  }
+}
+
+CONFORMANCE_CASE(inline_data_is_gathered_from_all_pieces, rules("verbs.post.inline-data-gathered"),
+                 needs(capability::inline_data), in_both_roles) {
+  const iut::Handle endpoint = endpoint_for_inline(*this);
+  establish({.endpoint = endpoint, .opening = true});
+  const Octets data = PayloadGenerator(15).octets(64);
+  const Region source = iut.register_octets(data);
+  const auto part = [&](std::ptrdiff_t offset, std::ptrdiff_t length) {
+    return Octets(data.begin() + offset, data.begin() + offset + length);
+  };
+  Octets wanted = part(40, 8);
+  for (const Octets& more : {part(0, 8), part(17, 3)})
+    wanted.insert(wanted.end(), more.begin(), more.end());
+  const std::vector<iut::Piece> pieces{
+      {source.handle, 40, 8}, {source.handle, 0, 8}, {source.handle, 17, 3}};
+  const Work send = iut.post(inline_work(endpoint, operation::send, pieces));
+  expect(peer, message(Opcode::send, wanted));
+  expect(send, completes());
+  iut::PostWork write = inline_work(endpoint, operation::write, pieces);
+  write.remote_stag = 0x01020304;
+  const Work written = iut.post(write);
+  expect(peer, message(Opcode::rdma_write, wanted));
+  expect(written, completes());
+  const std::vector<iut::Piece> full{{source.handle, 0, inline_room}};
+  const Work most = iut.post(inline_work(endpoint, operation::send, full));
+  expect(peer, message(Opcode::send, data));
+  expect(most, completes());
+}
+
+// A Responder sends nothing before the first FPDU of the Initiator (RFC 5044 section 7.1.2), so the
+// requests wait while their memory is overwritten.
+CONFORMANCE_CASE(inline_data_is_taken_when_it_is_posted,
+                 rules("verbs.post.inline-data-taken-at-once"), needs(capability::inline_data)) {
+  const iut::Handle endpoint = endpoint_for_inline(*this);
+  establish({.endpoint = endpoint});
+  const Octets data = PayloadGenerator(16).octets(24);
+  Region source = iut.register_octets(data);
+  const auto posted = [&](std::uint64_t offset) {
+    return iut.post(inline_work(endpoint, operation::send,
+                                {{source.handle, offset, 8}, {source.handle, 0, 4}}));
+  };
+  const Work first = posted(8);
+  iut.write_memory(source, Octets(24, std::byte{0xEE}));
+  const Work second = posted(16);
+  iut.write_memory(source, Octets(24, std::byte{0x11}));
+  let_iut_send();
+  Octets wanted(data.begin() + 8, data.begin() + 16);
+  wanted.insert(wanted.end(), data.begin(), data.begin() + 4);
+  expect(peer, message(Opcode::send, wanted));
+  expect(peer, message(Opcode::send, Octets(12, std::byte{0xEE})));
+  expect(first, completes());
+  expect(second, completes());
+}
+
+CASES_OF_FILE(verbs, posting)
+
+}  // namespace suite::cases
