@@ -44,6 +44,6 @@ struct Played {
   std::unique_ptr<Channels> channels;
 };
 [[nodiscard]] Played play(const std::string& contender, const Work& work, bool serves,
-                            std::uint16_t port);
+                          std::uint16_t port);
 
 }  // namespace rnic::bench
