@@ -78,7 +78,7 @@ Result result_of(const Scenario& scenario, const std::vector<std::vector<Sample>
                ? nullptr
                : &lists[static_cast<std::size_t>(found - scenario.contenders.begin())];
   };
-  Result result{.scenario = scenario.name, .unit = quantity.unit};
+  Result result{.scenario = scenario.name, .unit = quantity.unit, .figures = {}};
   for (std::size_t i = 0; i < samples.size(); ++i)
     result.figures.push_back({.contender = scenario.contenders[i],
                               .median = median(values[i]),

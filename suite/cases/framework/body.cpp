@@ -121,13 +121,15 @@ void Body::note_fault(const SenderFault& fault) {
 CaseStop Body::judged(CaseStop stop) {
   if (stop.verdict != Verdict::error || !stop.refused) return stop;
   std::string trouble;
-  // The API may refuse work before the end has reached the tester.
-  context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [&] {
-    trouble = partner_              ? partner_->trouble()
-              : peer.ended_by_iut() ? "the IUT has ended the connection"
-                                    : "";
-    return !trouble.empty();
-  });
+  if (partner_) {
+    // The API may refuse work before the end has reached the tester.
+    context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [&] {
+      trouble = partner_->trouble();
+      return !trouble.empty();
+    });
+  } else if (peer.ended_by_iut()) {
+    trouble = "the IUT has ended the connection";
+  }
   if (trouble.empty()) return stop;
   const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
   const std::string why =
