@@ -113,6 +113,9 @@ void send_inline(Scene& scene) {
   scene.pair_with({.max_inline = 64});
   scene.two.connect();
   scene.two.a.receive(1, {scene.two.a.piece(0, 16)});
+  scene.b.receive(9, {});  // a Responder sends nothing before the first FPDU
+  scene.two.a.send(request(11));
+  scene.two.settle();
   const rnic::wire::Bytes memory = scene.b.memory;
   SendRequest send = request(1);
   send.inline_data = {memory.subspan(8, 8), memory.first(4)};
