@@ -326,12 +326,8 @@ std::expected<void, Failure> ConnectionManager::disconnect(verbs::QueuePairHandl
 void ConnectionManager::drop(verbs::QueuePairHandle queue_pair) {
   Entry* entry = find(queue_pair);
   if (entry == nullptr) return;
-  bool ends = true;  // verbs.endpoint.destroyed-while-accepting
-  decisions_.ask(&Decisions::endpoint_dropped, ends);
-  if (ends)
-    entry->link->reset();
-  else
-    ownerless_.push_back(entry->link->release());
+  decisions_.ask(&Decisions::endpoint_dropped, *entry->link);
+  entry->link->reset();  // verbs.endpoint.destroyed-while-accepting
   by_link_.erase(entry->link.get());
   std::erase_if(events_, [&](const ConnectionEvent& event) {
     return std::visit([&](const auto& item) { return item.connection == entry->id; }, event);
@@ -351,7 +347,6 @@ void ConnectionManager::reset() {
   for (auto& [id, entry] : entries_) entry.link->reset();
   by_link_.clear();
   entries_.clear();
-  ownerless_.clear();
   listeners_.clear();
   events_.clear();
 }

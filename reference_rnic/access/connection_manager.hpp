@@ -169,7 +169,6 @@ class ConnectionManager final : private Link::Owner {
   std::map<ListenerId, std::unique_ptr<ListenerEntry>> listeners_;
   std::map<ConnectionId, Entry> entries_;
   std::map<const Link*, ConnectionId> by_link_;
-  std::vector<std::unique_ptr<llp::Connection>> ownerless_;  ///< none, if it conforms
   std::deque<ConnectionEvent> events_;
   bool delivery_due_ = false;
   std::uint64_t next_id_ = 1;

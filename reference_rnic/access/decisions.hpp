@@ -16,6 +16,8 @@
 
 namespace rnic::access {
 
+class Link;
+
 /// The connection that a decision is about.
 struct About {
   ConnectionId connection{};
@@ -35,8 +37,8 @@ struct StartupDecisions {
   }
   /// The answer to a consumer that accepts a request whose peer has gone.
   virtual void late_accept(std::expected<void, Failure>& /*answer*/) {}
-  /// Whether the connection ends when its endpoint is destroyed.
-  virtual void endpoint_dropped(bool& /*ends*/) {}
+  /// The endpoint of the link is destroyed, and its LLP connection ends unless it is released here.
+  virtual void endpoint_dropped(Link&) {}
   /// Whether a failed startup ends the other startups of the listener.
   virtual void startup_failed(const stream::StartupFailed&, bool& /*others_end*/) {}
 };

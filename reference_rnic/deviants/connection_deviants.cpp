@@ -2,6 +2,7 @@
 // Connection managers that are wrong: in what they accept, in what they report of a connection to
 // their consumers, and in how its octets are sent on TCP.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <type_traits>
@@ -9,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "reference_rnic/access/link.hpp"
 #include "reference_rnic/deviants/faults.hpp"
 #include "reference_rnic/deviants/rnic_tables.hpp"
 
@@ -54,8 +56,23 @@ struct HalfOpenStartupBlocks : access::Decisions {
   void startups_allowed(std::size_t& most) override { most = 1; }
 };
 
-struct ConnectionOutlivesItsEndpoint : access::Decisions {
-  void endpoint_dropped(bool& ends) override { ends = false; }
+class ConnectionOutlivesItsEndpoint final : public access::Decisions,
+                                            private llp::Connection::Observer {
+ public:
+  void endpoint_dropped(access::Link& link) override {
+    auto connection = link.release();
+    if (connection == nullptr) return;
+    connection->set_observer(*this);
+    connection->pause_receiving(true);
+    kept_.push_back(std::move(connection));
+  }
+
+ private:
+  void readable() override {}
+  void writable() override {}
+  void ended(llp::Ending) override {}
+
+  std::vector<std::unique_ptr<llp::Connection>> kept_;
 };
 
 struct ConsumerIrdIgnored : access::Decisions {
