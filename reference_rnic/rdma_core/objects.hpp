@@ -77,6 +77,10 @@ struct PostedSend {
   bool second_half = false;  ///< its Immediate Data message (RFC 7306 section 6)
 };
 
+/// What librdmacm opens to the peer of an iWARP device's queue pair.
+constexpr unsigned all_remote_access =
+    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
 struct Qp {
   ibv_qp_ex shown{};  ///< first: programs hold its `qp_base`
   verbs::QueuePairHandle pair{};
@@ -84,10 +88,9 @@ struct Qp {
   ibv_qp_init_attr asked{};
   ibv_qp_state state =
       IBV_QPS_RESET;  ///< as far as the program has asked; actual_state() has the rest
-  /// As librdmacm has it for an iWARP device; a program may set others.
-  unsigned access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
-  bool established = false;  ///< the connection has been
-  bool leaving = false;      ///< an orderly close was asked for
+  unsigned access = all_remote_access;  ///< unless the program sets another one
+  bool established = false;             ///< the connection has been
+  bool leaving = false;                 ///< an orderly close was asked for
   std::uint32_t events_reported = 0;
   std::vector<PostedSend> posted;  ///< by number of the request, modulo the size
   std::uint64_t next_send = 0;

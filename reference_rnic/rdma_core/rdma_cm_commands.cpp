@@ -120,8 +120,7 @@ int init_qp_attr(const CmId& id, const Command& command) {
   answer.port_num = 1;
   answer.qp_attr_mask = IBV_QP_PORT;
   if (asked.qp_state != IBV_QPS_RTS) answer.qp_attr_mask |= IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
-  answer.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-                           IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+  answer.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | all_remote_access;
   command.answer(asked.response, answer);
   return 0;
 }

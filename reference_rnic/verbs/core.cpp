@@ -20,12 +20,12 @@ void Core::defer(std::function<void()> callback) {
   });
 }
 
-void Core::raise(AsyncEvent news) {
-  std::optional<AsyncEvent> given = std::move(news);
+void Core::raise(AsyncEvent event) {
+  std::optional<AsyncEvent> given = std::move(event);
   decisions.ask(&Decisions::event_given, given);
   if (!given) return;
-  defer([this, event = std::move(*given)] {
-    if (async_handler) async_handler(event);
+  defer([this, reported = std::move(*given)] {
+    if (async_handler) async_handler(reported);
   });
 }
 

@@ -3,7 +3,10 @@
 // delivery of events.
 #pragma once
 
+#include <expected>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "reference_rnic/verbs/completion_queue.hpp"
@@ -47,8 +50,28 @@ struct Core {
 
   /// Runs `callback` from the loop, unless the RNIC is gone by then.
   void defer(std::function<void()> callback);
-  void raise(AsyncEvent news);
+  void raise(AsyncEvent event);
   void complete(CompletionQueueHandle queue, const Completion& completion);
+  /// Posts the requests of a list up to the first one for which `refused` gives a reason, which is
+  /// returned; `take` gets those that are posted (verbs.post.stops-at-the-bad-request).
+  template <typename Request, typename Refused, typename Take>
+  std::expected<void, PostError> post_list(std::span<const Request> requests,
+                                           const Refused& refused, const Take& take) const {
+    std::expected<void, PostError> result;
+    for (const Request& request : requests) {
+      const std::optional<Error> error = refused(request);
+      if (!error) {
+        take(request);
+        continue;
+      }
+      auto index = static_cast<std::size_t>(&request - requests.data());
+      bool goes_on = false;
+      decisions.ask(&Decisions::chain_refused, index, goes_on);
+      if (result) result = std::unexpected(PostError{*error, index});
+      if (!goes_on) break;
+    }
+    return result;
+  }
   /// How many receives a queue of this depth holds.
   [[nodiscard]] std::uint32_t receives_held(std::uint32_t depth) const;
   /// More than one stream can use the STags of this domain.

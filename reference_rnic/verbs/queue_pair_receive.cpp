@@ -9,18 +9,9 @@
 namespace rnic::verbs {
 
 std::expected<void, PostError> QueuePair::post_receive(std::span<const ReceiveRequest> requests) {
-  std::expected<void, PostError> result;
-  for (const ReceiveRequest& request : requests) {
-    if (const auto error = refuse(request)) {
-      std::size_t index = index_in(requests, request);
-      bool goes_on = false;  // verbs.post.stops-at-the-bad-request
-      core_.decisions.ask(&Decisions::chain_refused, index, goes_on);
-      if (result) result = std::unexpected(PostError{*error, index});
-      if (goes_on) continue;
-      break;
-    }
-    receives_.push_back(request);
-  }
+  const auto result = core_.post_list(
+      requests, [this](const ReceiveRequest& request) { return refuse(request); },
+      [this](const ReceiveRequest& request) { receives_.push_back(request); });
   if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   receives_posted();
   return result;

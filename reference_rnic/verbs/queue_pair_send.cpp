@@ -36,21 +36,14 @@ std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
 }
 
 std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest> requests) {
-  std::expected<void, PostError> result;
-  for (const SendRequest& request : requests) {
-    if (const auto error = refuse(request)) {
-      std::size_t index = index_in(requests, request);
-      bool goes_on = false;  // verbs.post.stops-at-the-bad-request
-      core_.decisions.ask(&Decisions::chain_refused, index, goes_on);
-      if (result) result = std::unexpected(PostError{*error, index});
-      if (goes_on) continue;
-      break;
-    }
-    Sent& sent = sends_.emplace_back();
-    sent.request = request;
-    sent.id = next_id_++;
-    take_inline(sent);
-  }
+  const auto result = core_.post_list(
+      requests, [this](const SendRequest& request) { return refuse(request); },
+      [this](const SendRequest& request) {
+        Sent& sent = sends_.emplace_back();
+        sent.request = request;
+        sent.id = next_id_++;
+        take_inline(sent);
+      });
   issue();
   if (state_ == QueuePairState::error) flush_sends(0);
   if (link_ != nullptr) link_->posted();

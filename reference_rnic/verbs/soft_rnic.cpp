@@ -268,16 +268,14 @@ std::expected<void, PostError> SoftRnic::post_receive(SharedQueueHandle queue,
                                                       std::span<const ReceiveRequest> requests) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
-  std::expected<void, PostError> result;
-  for (const ReceiveRequest& request : requests) {
-    auto error = fault_in(request, found->attributes.max_pieces);
-    if (!error && found->waiting.size() >= found->attributes.depth) error = Error::queue_full;
-    if (error) {
-      result = std::unexpected(PostError{*error, index_in(requests, request)});
-      break;
-    }
-    found->waiting.push_back(request);
-  }
+  const auto result = core_->post_list(
+      requests,
+      [found](const ReceiveRequest& request) {
+        auto error = fault_in(request, found->attributes.max_pieces);
+        if (!error && found->waiting.size() >= found->attributes.depth) error = Error::queue_full;
+        return error;
+      },
+      [found](const ReceiveRequest& request) { found->waiting.push_back(request); });
   core_->queue_pairs.for_each([queue](QueuePair& pair) {
     if (pair.attributes().shared_queue == queue) pair.receives_posted();
   });

@@ -134,8 +134,7 @@ Resolved StagTable::resolve(const Requester& who, std::uint32_t stag, std::uint6
   if (!passes(TagCheck::rights, *tag, use, permits(tag->access, need)))
     return std::unexpected(stream::MemoryFault::access_rights);
   // verbs.endpoint.access-flags-enforced; the sink of a Read is the consumer's own choice.
-  if (!passes(TagCheck::endpoint, *tag, use,
-              need > Need::remote_atomic || permits(who.access, need)))
+  if (!passes(TagCheck::endpoint, *tag, use, !is_remote(need) || permits(who.access, need)))
     return std::unexpected(stream::MemoryFault::access_rights);
   return octets;
 }

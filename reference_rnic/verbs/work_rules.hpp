@@ -17,11 +17,6 @@ namespace rnic::verbs {
 [[nodiscard]] bool carries_invalidate(Operation operation);
 [[nodiscard]] std::uint64_t total_length(std::span<const Piece> pieces);
 [[nodiscard]] std::uint64_t total_length(std::span<const wire::Bytes> octets);
-/// Which of `requests` this one is.
-template <typename Request>
-[[nodiscard]] std::size_t index_in(std::span<const Request> requests, const Request& request) {
-  return static_cast<std::size_t>(&request - requests.data());
-}
 /// Why a request can never be executed, whatever the state.
 [[nodiscard]] std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces,
                                             std::uint32_t max_inline);
