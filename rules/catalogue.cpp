@@ -17,8 +17,9 @@ std::string document_name(int rfc) {
 }
 
 std::string place(const Rule& rule) {
-  return document_name(rule.rfc) + (is_of_an_rfc(rule) ? " section " : " ") +
-         std::string(rule.section);
+  const std::string section(rule.section);
+  if (rule.rfc == verbs_document) return "man page " + section + "(3)";
+  return document_name(rule.rfc) + (is_of_an_rfc(rule) ? " section " : " ") + section;
 }
 
 }  // namespace rules

@@ -42,7 +42,8 @@ struct Rule {
 [[nodiscard]] constexpr bool is_of_an_rfc(const Rule& rule) { return rule.rfc > verbs_document; }
 /// The document's name: `RFC 5044`, `DAT 2.0`, `verbs`.
 [[nodiscard]] std::string document_name(int rfc);
-/// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`.
+/// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`, `man page
+/// ibv_poll_cq(3)`.
 [[nodiscard]] std::string place(const Rule& rule);
 /// A short digest (16 hex digits) of the rule files: two runs with the same one used the same
 /// catalogue.

@@ -9,7 +9,8 @@ import re
 import urllib.parse
 
 RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
-DOCUMENTS = {0: "DAT 2.0", 1: "verbs"}  # the documents that are no RFC, by what their rules say as `rfc`
+MAN_PAGES = 1  # of libibverbs and librdmacm
+DOCUMENTS = {0: "DAT 2.0", MAN_PAGES: "verbs"}  # the documents that are no RFC, by what their rules say as `rfc`
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Rule:
     def place(self):
         if not self.known:
             return ""
+        if self.rfc == MAN_PAGES:
+            return f"man page {self.section}(3)"
         if self.rfc in DOCUMENTS:
             return f"{DOCUMENTS[self.rfc]} {self.section}"
         return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")

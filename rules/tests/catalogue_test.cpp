@@ -29,6 +29,13 @@ BOOST_AUTO_TEST_CASE(a_literal_id_is_checked_by_the_compiler) {
   BOOST_TEST(rules::find(id.id)->rfc == 5044);
 }
 
+BOOST_AUTO_TEST_CASE(a_place_is_named_as_its_document_is) {
+  BOOST_TEST(rules::place(*rules::find("mpa.startup.reserved-bits-ignored"))
+                 .starts_with("RFC 5044 section 7"));
+  BOOST_TEST(rules::place(*rules::find("verbs.completion.names-its-request")) ==
+             "man page ibv_poll_cq(3)");
+}
+
 BOOST_AUTO_TEST_CASE(rules_of_sctp_are_no_testable_holes) {
   const rules::Rule* over_sctp = rules::find("sctp.enhanced.reject-code-used");
   BOOST_REQUIRE(over_sctp != nullptr);

@@ -51,15 +51,18 @@ std::vector<DisputeEntry> dispute_entries() {
   return entries;
 }
 
-/// Whether the texts of an entry ("RFC 5040 4.8, 5.3, RFC 5041 7.1") include the section of the
-/// rule.
+/// Whether the texts of an entry ("RFC 5040 4.8, 5.3, RFC 5041 7.1", "ibv_poll_cq(3)") include the
+/// section of the rule; of a document that is no RFC, the section is a call.
 bool is_about(const DisputeEntry& entry, const rules::Rule& rule) {
-  const std::string name = fmt::format("RFC {} ", rule.rfc);
-  const auto at = entry.texts.find(name);
-  if (!rules::is_of_an_rfc(rule) || at == std::string::npos) return false;
-  std::string sections = entry.texts.substr(at + name.size());
-  sections = sections.substr(0, sections.find("RFC "));
-  std::ranges::replace(sections, ',', ' ');
+  std::string sections = entry.texts;
+  if (rules::is_of_an_rfc(rule)) {
+    const std::string name = fmt::format("RFC {} ", rule.rfc);
+    const auto at = entry.texts.find(name);
+    if (at == std::string::npos) return false;
+    sections = entry.texts.substr(at + name.size());
+    sections = sections.substr(0, sections.find("RFC "));
+  }
+  std::ranges::replace_if(sections, [](char each) { return each == ',' || each == '('; }, ' ');
   std::istringstream words(sections);
   for (std::string word; words >> word;)
     if (word == rule.section) return true;

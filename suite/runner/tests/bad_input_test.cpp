@@ -413,6 +413,20 @@ BOOST_AUTO_TEST_CASE(a_disputed_verdict_is_bundled_with_all_that_it_rests_on) {
   check_refusal(run({toy, "dispute", "x", "--results", scratch / "none"}), usage, "--results");
 }
 
+BOOST_AUTO_TEST_CASE(a_disputed_verdict_by_a_man_page_has_the_rulings_about_that_page) {
+  const Scratch scratch;
+  const std::string out = scratch / "out", bundle = scratch / "bundle";
+  const std::string disputed = "verbs.endpoint_attributes.endpoint_for_reads_refuses_writes";
+  BOOST_TEST(run({suite_program, "run", "--link", "memory", "--deviation",
+                  "endpoint_access_ignored", "--select", disputed, "--out", out})
+                 .status == failure);
+  BOOST_TEST(run({suite_program, "dispute", disputed, "--results", out, "--out", bundle}).status ==
+             0);
+  const std::string text = text_of(bundle + "/verdict.txt");
+  for (const char* words : {"man page ibv_modify_qp(3)", "docs/disputes.md: | D74 |"})
+    BOOST_TEST(text.find(words) != std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(doctor_says_a_remedy_for_whatever_is_not_well) {
   const Scratch bin;
   const std::vector<std::pair<int, Words>> all{
