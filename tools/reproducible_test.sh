@@ -8,7 +8,7 @@ usage() {
   cat <<'USAGE'
 usage: tools/reproducible_test.sh [--component NAME]... [-DNAME=VALUE...] [FOLDER]
 
-Clones the last commit into two folders below FOLDER (default /var/tmp/rnic-reproducible, emptied before and after) with paths of
+Clones the last commit into two folders below FOLDER (default /var/tmp/rnic-reproducible; removed afterwards if they are equal) with paths of
 different lengths, builds the components (default: agent; there are suite, agent, doc, dat, dev, wireshark, see
 tools/cmake/RnicPackages.cmake) in each as a release with another time zone, language, file mode mask and number of jobs,
 without a compiler cache, and compares the packages. -D is passed to cmake.
@@ -33,6 +33,9 @@ while [ $# -gt 0 ]; do
 done
 [ ${#components[@]} -gt 0 ] || components=(agent)
 fail() { echo "reproducible_test.sh: $2" >&2; exit "$1"; }
+# What is emptied was made here.
+marker=$folder/.made-by-reproducible-test
+[ -e "$marker" ] || [ -z "$(ls -A "$folder" 2>/dev/null)" ] || fail 2 "'$folder' has files of somebody else; give a new or an empty folder"
 for program in dpkg-shlibdeps file help2man; do
   command -v "$program" >/dev/null || fail 3 "$program is missing; install what cpack needs with: tools/install_packages.sh deb"
 done
@@ -61,6 +64,7 @@ build() { # build PLACE UMASK JOBS NAME=VALUE...
 }
 rm -rf "$folder"
 mkdir -p "$folder"
+touch "$marker"
 build "$folder/a" 022 1 TZ=UTC LC_ALL=C.UTF-8
 build "$folder/another/longer/path" 077 3 TZ=Asia/Tokyo LC_ALL=C
 differing=()

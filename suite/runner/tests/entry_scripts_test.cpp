@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// run_suite.sh, run_tests.sh and tools/install_packages.sh if something is missing: when they
-// install, when they only print the command, and how they refuse wrong arguments. The host's
-// package manager is a toy, so nothing is installed.
+// run_suite.sh, run_tests.sh and other scripts if something is missing: when they install, when
+// they only print the command, and how they refuse wrong arguments. The host's package manager is a
+// toy, so nothing is installed.
 #define BOOST_TEST_MODULE entry_scripts
 #include <boost/test/unit_test.hpp>
 
@@ -202,6 +202,15 @@ BOOST_AUTO_TEST_CASE(the_programs_that_were_built_are_linked_in_bin) {
   BOOST_TEST(typed({"--plugfest", "virtual", "--jobs", "2"}) ==
              (tree / "bin/rnic-plugfest") + " run virtual --jobs 2");
   BOOST_TEST(fs::is_symlink(tree.path / "bin/rnic-plugfest"));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_with_files_of_somebody_else_is_not_emptied) {
+  for (const char* script : {"package_test.sh", "reproducible_test.sh"}) {
+    const Scratch folder;
+    write_script(folder / "mine", "exit 0\n");
+    check_usage({source + "/tools/" + script, folder.path.string()}, "has files of somebody else");
+    BOOST_TEST(fs::exists(folder / "mine"));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {
