@@ -2,6 +2,7 @@
 // RFC 5042 sections 5 and 6.4: many peers, peers that stop in the middle of startup, and queues
 // that overflow do not harm other streams.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -74,21 +75,9 @@ CONFORMANCE_CASE(short_lived_connections_leak_no_resources,
 CONFORMANCE_CASE(overflow_of_a_completion_queue_does_not_affect_other_streams,
                  rules("rdmap.security.cq-overflow-isolated", "sec.cq.overflow-confined"),
                  needs(capability::completion_overflow), in_both_roles, deadline_of(20s)) {
-  constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
-  constexpr iut::WorkId first_work = 1000;
   establish({.opening = true});
-  iut::CreateEndpoint small;
-  small.receive_depth = messages;
-  small.completion_depth = asked;
-  const iut::Handle endpoint = iut.create_endpoint(small);
   Peer& other = another_peer();
-  establish(other, {.endpoint = endpoint, .opening = true});
-  const Region buffer = iut.register_memory(8);  // of all of them, whatever it holds afterwards
-  for (std::uint32_t i = 0; i < messages; ++i)
-    iut.call(iut::PostReceive{endpoint, 0, first_work + i, {{buffer.handle, 0, 8}}},
-             "post a receive");
-  for (std::uint32_t i = 0; i < messages && other.is_open(); ++i)
-    other.send(send_message(payload(8)));
+  const iut::Handle endpoint = overflow_completion_queue(*this, other);
   if (!overflowed(*this, other, endpoint))
     stop(Verdict::inconclusive, "nothing shows that the completion queue overflowed");
   const Work receive = iut.post_receive(16);
