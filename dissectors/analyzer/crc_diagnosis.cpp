@@ -104,8 +104,8 @@ Diagnosis differing_layout(const Shape& shape, Statement broken, std::string act
   return result;
 }
 
-/// A Marker as every sender makes it, in whichever byte order, which points to the front of `octets`,
-/// whatever was before.
+/// A Marker as every sender makes it, in whichever byte order, which points to the front of
+/// `octets`, whatever was before.
 bool points_to_front(Bytes octets, const Shape& shape) {
   const std::size_t at = wire::octets_to_marker(shape.position);
   if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;

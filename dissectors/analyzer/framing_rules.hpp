@@ -99,8 +99,8 @@ class FramingRules {
   void hole() { first_behind_marker_.reset(); }
 
  private:
-  /// The MULPDU of the largest segment that may come, and of one that is sent now; 0 where neither the
-  /// MSS nor the EMSS is known.
+  /// The MULPDU of the largest segment that may come, and of one that is sent now; 0 where neither
+  /// the MSS nor the EMSS is known.
   struct Limits {
     std::size_t most = 0, now = 0;
   };

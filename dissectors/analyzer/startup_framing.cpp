@@ -169,8 +169,8 @@ void MpaFraming::check_key(const MpaFrameSeen& frame) {
          request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"", Certainty::certain);
 }
 
-/// RFC 5044 section 7.1.2. What the frame's segment acknowledges shows whether anything had come. Never certain:
-/// the frame may be an Initiator's with the other key.
+/// RFC 5044 section 7.1.2. What the frame's segment acknowledges shows whether anything had come.
+/// Never certain: the frame may be an Initiator's with the other key.
 void MpaFraming::check_turn(const MpaFrameSeen& frame, const SegmentFacts& by) {
   if (frame.frame.kind != wire::MpaFrameKind::reply || !by.received) return;
   judged(frame.place.direction).add(framing::reply_unasked);

@@ -219,7 +219,7 @@ struct AtomicFlushLost : verbs::Decisions {
   }
 };
 
-/// Holds the first flushed receive of each queue pair back until later work has been flushed.
+/// Holds the first flushed request of each send queue back until later work has been flushed.
 struct LaterWorkOvertakes : verbs::Decisions {
   void post_checked(const verbs::Posting& posting, std::optional<verbs::Error>&) override {
     if (posting.state == verbs::QueuePairState::error) late_.insert(posting.queue_pair);
@@ -271,7 +271,7 @@ struct EventNamesNothing : verbs::Decisions {
   }
 };
 
-struct StreamErrorToldAsDeviceError : verbs::Decisions {
+struct StreamErrorReportedAsDeviceError : verbs::Decisions {
   void event_given(std::optional<AsyncEvent>& event) override {
     if (event && event->queue_pair && event->kind != verbs::AsyncKind::last_buffer)
       event->kind = verbs::AsyncKind::device_fatal;
@@ -279,13 +279,13 @@ struct StreamErrorToldAsDeviceError : verbs::Decisions {
 };
 
 template <verbs::AsyncKind Kind>
-struct EventNotTold : verbs::Decisions {
+struct EventNotReported : verbs::Decisions {
   void event_given(std::optional<AsyncEvent>& event) override {
     if (event && event->kind == Kind) event.reset();
   }
 };
-using OverrunNotTold = EventNotTold<verbs::AsyncKind::completion_queue_error>;
-using LastBufferNotTold = EventNotTold<verbs::AsyncKind::last_buffer>;
+using OverrunNotReported = EventNotReported<verbs::AsyncKind::completion_queue_error>;
+using LastBufferNotReported = EventNotReported<verbs::AsyncKind::last_buffer>;
 
 struct GracefulCloseRaisesError : verbs::Decisions {
   void event_raised(QueuePairHandle queue_pair, StreamNews news,
@@ -322,9 +322,9 @@ constexpr RnicRow rows[] = {
     rnic_row<AtomicFlushLost>(Deviation::atomic_flush_lost),
     rnic_row<LaterWorkOvertakes>(Deviation::later_work_overtakes),
     rnic_row<EventNamesNothing>(Deviation::event_names_nothing),
-    rnic_row<StreamErrorToldAsDeviceError>(Deviation::stream_error_told_as_device_error),
-    rnic_row<OverrunNotTold>(Deviation::overrun_not_told),
-    rnic_row<LastBufferNotTold>(Deviation::last_buffer_not_told),
+    rnic_row<StreamErrorReportedAsDeviceError>(Deviation::stream_error_reported_as_device_error),
+    rnic_row<OverrunNotReported>(Deviation::overrun_not_reported),
+    rnic_row<LastBufferNotReported>(Deviation::last_buffer_not_reported),
     rnic_row<TerminateNotReported>(Deviation::terminate_not_reported),
     rnic_row<FaultNotReported<is_any_fault>>(Deviation::stream_fault_not_reported),
     rnic_row<FaultNotReported<is_llp_fault>>(Deviation::llp_fault_not_reported),

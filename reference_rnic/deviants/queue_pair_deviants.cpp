@@ -86,17 +86,17 @@ struct InlineDataTakenLate : verbs::Decisions {
 
 // ---- queries ----
 
-struct SendDepthToldTooSmall : verbs::Decisions {
+struct SendDepthReportedTooSmall : verbs::Decisions {
   void pair_queried(verbs::QueuePairInfo& info) override { info.attributes.send_depth /= 2; }
 };
 
-struct ErrorStateNotTold : verbs::Decisions {
+struct ErrorStateNotReported : verbs::Decisions {
   void pair_queried(verbs::QueuePairInfo& info) override {
     if (info.state == verbs::QueuePairState::error) info.state = verbs::QueuePairState::rts;
   }
 };
 
-struct AccessToldInFull : verbs::Decisions {
+struct AccessReportedInFull : verbs::Decisions {
   void pair_queried(verbs::QueuePairInfo& info) override {
     info.attributes.access = {.remote_read = true, .remote_write = true, .remote_atomic = true};
   }
@@ -196,9 +196,9 @@ constexpr RnicRow rows[] = {
     rnic_row<BadRequestMisnamed>(Deviation::bad_request_misnamed),
     rnic_row<InlineDataTakenLate>(Deviation::inline_data_taken_late),
     rnic_row<InlineDataCut>(Deviation::inline_data_cut),
-    rnic_row<SendDepthToldTooSmall>(Deviation::send_depth_told_too_small),
-    rnic_row<ErrorStateNotTold>(Deviation::error_state_not_told),
-    rnic_row<AccessToldInFull>(Deviation::access_told_in_full),
+    rnic_row<SendDepthReportedTooSmall>(Deviation::send_depth_reported_too_small),
+    rnic_row<ErrorStateNotReported>(Deviation::error_state_not_reported),
+    rnic_row<AccessReportedInFull>(Deviation::access_reported_in_full),
     rnic_row<PlainAtomicsWithMasksExchanged>(Deviation::plain_atomics_with_masks_exchanged),
     rnic_row<ThirdPieceLeftOut>(Deviation::third_piece_left_out),
     rnic_row<UnsignaledWorkCutToPages>(Deviation::unsignaled_work_cut_to_pages),

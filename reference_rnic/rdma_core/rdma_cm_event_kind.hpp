@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The kinds of events of a connection manager, as numbers of its channel. They are those of
-// rdma/rdma_cma.h, which cannot be included beside rdma/rdma_user_cm.h; rdma_cm_event_kind.cpp compares
-// them.
+// rdma/rdma_cma.h, which cannot be included beside rdma/rdma_user_cm.h; rdma_cm_event_kind.cpp
+// compares them.
 #pragma once
 
 #include <cstdint>

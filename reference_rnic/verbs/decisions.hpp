@@ -69,12 +69,12 @@ enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost
 /// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
 /// section 6.4).
 struct QueueDecisions {
-  /// What becomes of requests posted together, of which the one at `index` is refused: which one the
-  /// consumer is told of, and whether those behind it are posted.
+  /// What becomes of requests posted together, of which the one at `index` is refused: which one is
+  /// reported to the consumer, and whether those after it are posted.
   virtual void chain_refused(std::size_t& /*index*/, bool& /*goes_on*/) {}
   /// Whether the octets of inline data are taken when the request is posted.
   virtual void inline_taken(bool& /*taken*/) {}
-  /// What the consumer is told of its queue pair.
+  /// What the consumer learns of its queue pair.
   virtual void pair_queried(QueuePairInfo& /*info*/) {}
   /// Why a send request is refused, after each check of it; nothing: it passes.
   virtual void post_checked(const Posting&, std::optional<Error>& /*refused*/) {}

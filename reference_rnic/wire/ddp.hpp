@@ -149,8 +149,8 @@ enum class SegmentError : std::uint8_t {
 /// Parses a whole ULPDU. It only requires room for the header: versions, opcodes, queues and
 /// reserved bits are returned unchanged, for the caller to judge.
 [[nodiscard]] std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu);
-/// The same into the caller's object, for those who read millions of them; false if there is no whole
-/// header.
+/// The same into the caller's object, for those who read millions of them; false if there is no
+/// whole header.
 [[nodiscard]] bool read_segment(Bytes ulpdu, Segment& segment);
 /// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in
 /// fixed fields follow, each after a `!`.

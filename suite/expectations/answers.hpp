@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a gate answers, for cases (known_issue_gate.hpp) and for cells of a plugfest (plugfest/gate.hpp): they
-// find the entry that holds in ways of their own, and share what follows from it.
+// What a gate answers, for cases (known_issue_gate.hpp) and for cells of a plugfest
+// (plugfest/gate.hpp): they find the entry that holds in ways of their own, and share what follows
+// from it.
 #pragma once
 
 #include <optional>

@@ -59,7 +59,8 @@ class HostKernelLog {
   [[nodiscard]] std::string complaint();
   /// Whether something of the log has come.
   [[nodiscard]] bool heard() const { return lines_.follows(); }
-  /// Whether the log is followed: a command that prints a log runs on while it has nothing to print.
+  /// Whether the log is followed: a command that prints a log runs on while it has nothing to
+  /// print.
   [[nodiscard]] bool follows() const { return heard() || (reach_.prints_it && process_); }
   /// Why it is not, in one line, after the command has ended.
   [[nodiscard]] std::optional<std::string> failure() const { return failure_; }

@@ -15,7 +15,8 @@ Fault fault_of(const Fault& kind, const SentSegment& sent) {
   return fault;
 }
 
-/// An IUT whose consumer has closed may reset the connection, against a SHOULD of RFC 5041 section 6.2.1.
+/// An IUT whose consumer has closed may reset the connection, against a SHOULD of RFC 5041
+/// section 6.2.1.
 void give_up(const Taking& taking) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];

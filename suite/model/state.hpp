@@ -191,8 +191,8 @@ struct Stream {
   bool operator==(const Stream& other) const;
 };
 
-/// Receives for the messages of several streams (RFC 5042 section 6.4.3.1). A stream has those that its
-/// messages have taken.
+/// Receives for the messages of several streams (RFC 5042 section 6.4.3.1). A stream has those that
+/// its messages have taken.
 struct SharedQueue {
   iut::Handle handle = 0;
   std::vector<Receive> waiting;

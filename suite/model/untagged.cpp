@@ -318,8 +318,8 @@ void process(const Taking& taking, const wire::Segment& segment, const Untagged&
   refuse(taking, std::move(state), faults.all(), SentSegment{std::move(ulpdu)});
 }
 
-/// The states in which the stream's next message has a receive of the shared queue. Which of those that
-/// wait is the IUT's choice.
+/// The states in which the stream's next message has a receive of the shared queue. Which of those
+/// that wait is the IUT's choice.
 States with_shared_receive(const State& before, std::size_t stream) {
   const SharedQueue& queue = *before.shared_of(before.streams[stream]);
   const auto number = static_cast<std::size_t>(&queue - before.shared_queues.data());

@@ -278,11 +278,14 @@ bool IutInstance::start_failed(const std::string& why) {
 
 // Whether only the sentinel may start; this function starts it.
 bool IutInstance::asks_for_contact() {
-  if (schedule_.done() && !held_.empty()) outage_.doubt();  // no other case will tell
+  if (schedule_.done() && !held_.empty()) outage_.doubt();  // no other case can show it
   if (!outage_.in_question()) return false;
   if (next_question_ || schedule_.running() > 0) return true;
   if (std::exchange(crashed_, false)) reset_host();
-  network_->resetting() ? wait_and_ask_again() : ask_sentinel();
+  if (network_->resetting())
+    wait_and_ask_again();
+  else
+    ask_sentinel();
   return true;
 }
 

@@ -48,8 +48,8 @@ class TestNetwork {
   [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
   /// Whether the IUT's host is up; a host that the network itself starts is not up at first.
   [[nodiscard]] virtual bool up() { return true; }
-  /// Starts to reset the IUT's host, which has stopped answering or whose kernel has crashed; false:
-  /// no command for that is known. The record notes it.
+  /// Starts to reset the IUT's host, which has stopped answering or whose kernel has crashed;
+  /// false: no command for that is known. The record notes it.
   virtual bool reset(base::EpollLoop&) { return false; }
   /// Whether that command still runs.
   [[nodiscard]] virtual bool resetting() const { return false; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a step makes odd or wrong in the FPDUs of its message: length, pad, CRC and Markers (RFC 5044
-// section 4).
+// What a step makes odd or wrong in the FPDUs of its message: length, pad, CRC and Markers (RFC
+// 5044 section 4).
 #pragma once
 
 #include <vector>

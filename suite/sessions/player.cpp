@@ -151,7 +151,7 @@ bool Play::writes_to_source() {
   });
 }
 
-/// A fault of what the IUT sends, with the rules that may be behind it: those that speak about the same
+/// A fault of what the IUT sends, with the rules that it may break: those that speak about the same
 /// octets, and the error that a stream did not find.
 void Play::take_fault(const lower_tester::SenderFault& fault) {
   std::vector<std::string> rules{std::string(fault.rule)};

@@ -26,7 +26,8 @@ const std::vector<Related>& table() {
       // RFC 7306 section 5.1: the opcode selects the queue.
       {"rdmap.atomic.request-queue-one", {"rdmap.atomic.opcode-values"}},
       {"rdmap.atomic.queue-three", {"rdmap.atomic.opcode-values"}},
-      // RFC 5041 section 5.3: a queue has a counter of its own. Atomic and Read Requests share theirs.
+      // RFC 5041 section 5.3: a queue has a counter of its own. Atomic and Read Requests share
+      // theirs.
       {"ddp.untagged.msn-starts-at-one", {"ddp.untagged.msn-increments-per-message"}},
       {"ddp.untagged.msn-increments-per-message", {"rdmap.atomic.request-consumes-one-buffer"}},
       // RFC 7306 section 8.1: as for other local errors.

@@ -171,8 +171,8 @@ struct Step {
   /// Octets in each TCP segment; 0: as TCP likes.
   std::uint32_t cut = 0;
   Wrong wrong = Wrong::nothing;
-  /// So many octets at the end of the message are sent only after the IUT has had its time, at most those
-  /// of the last FPDU.
+  /// So many octets at the end of the message are sent only after the IUT has had its time, at most
+  /// those of the last FPDU.
   std::uint32_t rest = 0;
   /// In one TCP segment with what follows on the stream, as far as its size allows.
   bool packed = false;

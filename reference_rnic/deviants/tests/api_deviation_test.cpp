@@ -165,13 +165,13 @@ const Row rows[] = {
     {Deviation::failure_is_not_solicited, wait_for_solicited},
     {Deviation::inline_data_taken_late, send_inline},
     {Deviation::inline_data_cut, send_inline},
-    {Deviation::send_depth_told_too_small, query},
-    {Deviation::error_state_not_told, query},
-    {Deviation::access_told_in_full, query},
+    {Deviation::send_depth_reported_too_small, query},
+    {Deviation::error_state_not_reported, query},
+    {Deviation::access_reported_in_full, query},
     {Deviation::event_names_nothing, lose_connection},
-    {Deviation::stream_error_told_as_device_error, lose_connection},
-    {Deviation::overrun_not_told, overrun},
-    {Deviation::last_buffer_not_told, end_on_a_shared_queue},
+    {Deviation::stream_error_reported_as_device_error, lose_connection},
+    {Deviation::overrun_not_reported, overrun},
+    {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
 };
 
 std::string seen_with(const std::vector<Deviation>& chosen, const Row& row) {

@@ -149,8 +149,8 @@ CONFORMANCE_CASE(initiator_serves_as_many_reads_as_the_responder_may_send,
   row("ORD 5, one more than its IRD", [&] {
     const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
     peer.raw().send(accepting_with_depths(*this, request, 4, 5));
-    const iut::Event told = expect(iut, established() | connect_failed() | disconnected());
-    if (!std::holds_alternative<iut::EstablishedEvent>(told)) return;
+    const iut::Event outcome = expect(iut, established() | connect_failed() | disconnected());
+    if (!std::holds_alternative<iut::EstablishedEvent>(outcome)) return;
     expect_to_speak(*this);
     // While the first Response cannot be sent, none of the Requests is done.
     const Region much = iut.register_memory(much_data().size(), access::remote_read);

@@ -113,13 +113,13 @@ CONFORMANCE_CASE(markers_of_a_terminate_follow_those_of_what_was_sent_before,
   watch();
   peer.resume();
   // Messages that are dropped before the Terminate have no place on the wire.
-  const Expected told = any_terminate() | advisory(torn_down());
+  const Expected end = any_terminate() | advisory(torn_down());
   const Expected send("a Send or its beginning", [](const Arrival& arrival) {
     const auto* message = arrival.as<Message>();
     return message != nullptr && message->opcode() == Opcode::send;
   });
   for (bool goes_on = true; goes_on;) {
-    const Arrival arrival = expect(peer, send | told);
+    const Arrival arrival = expect(peer, send | end);
     goes_on = arrival.message(Opcode::send) != nullptr;
   }
 }

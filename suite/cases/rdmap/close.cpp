@@ -19,7 +19,7 @@ Outgoing read_all_of(const Region& source) {
                        .source_offset = source.base});
 }
 
-/// A FIN behind a part of an FPDU is never an orderly close, even if the whole ULPDU has come.
+/// A FIN after a part of an FPDU is never an orderly close, even if the whole ULPDU has come.
 void end_within_an_fpdu(Body& test, const Establish& options = {}) {
   const auto lacks = [&](const char* name, std::size_t missing) {
     test.row(name, [&] {

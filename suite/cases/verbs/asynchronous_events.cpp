@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // ibv_get_async_event(3): each kind of event that a peer or a consumer can provoke, and the object
-// that it is about. No page says which errors of a stream are told, or by which of the three events
-// of a queue pair (docs/disputes.md D76).
+// that it is about. No page says which errors of a stream are reported, or by which of the three
+// events of a queue pair (docs/disputes.md D76).
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -21,7 +22,7 @@ std::string text_of(const iut::AsynchronousEvent& event) {
 }
 
 /// The asynchronous events that have come until now.
-std::vector<iut::AsynchronousEvent> told_so_far(Body& body) {
+std::vector<iut::AsynchronousEvent> reported_so_far(Body& body) {
   std::vector<iut::AsynchronousEvent> events;
   body.iut.poll();
   while (auto event = body.iut.take<iut::AsynchronousEvent>(body.context().loop.now()))
@@ -29,9 +30,17 @@ std::vector<iut::AsynchronousEvent> told_so_far(Body& body) {
   return events;
 }
 
-/// What is told of a stream that ended by an error: nothing, or errors of this endpoint.
+/// The next event of a kind, if it comes soon.
+std::optional<iut::AsynchronousEvent> next_of(Body& body, const char* kind) {
+  const auto event = body.iut.take(asynchronous(kind).matches,
+                                   body.context().loop.now() + body.environment().quiet_window);
+  if (!event) return std::nullopt;
+  return std::get<iut::AsynchronousEvent>(*event);
+}
+
+/// What is reported of a stream that ended by an error: nothing, or errors of this endpoint.
 void expect_fitting(Body& body, iut::Handle endpoint) {
-  for (const iut::AsynchronousEvent& event : told_so_far(body)) {
+  for (const iut::AsynchronousEvent& event : reported_so_far(body)) {
     body.expect_that(is_stream_error(event) || event.kind == "last_buffer",
                      "an error of a queue pair", text_of(event), "verbs.async.code-fits-the-cause");
     body.expect_that(event.endpoint == endpoint, fmt::format("endpoint {}", endpoint),
@@ -57,7 +66,7 @@ struct SharedQueues {
 
 }  // namespace
 
-CONFORMANCE_CASE(errors_of_a_stream_are_told_as_its_own,
+CONFORMANCE_CASE(errors_of_a_stream_are_reported_as_its_own,
                  rules("verbs.async.code-fits-the-cause", "verbs.async.names-its-object",
                        "ddp.close.llp-lost-indicated", "rdmap.error.streams-terminated"),
                  needs(capability::event_objects), in_both_roles) {
@@ -90,36 +99,24 @@ CONFORMANCE_CASE(errors_of_a_stream_are_told_as_its_own,
   });
 }
 
-CONFORMANCE_CASE(overrun_of_a_completion_queue_is_told,
-                 rules("verbs.async.overrun-is-told", "verbs.async.names-its-object"),
+CONFORMANCE_CASE(overrun_of_a_completion_queue_is_reported,
+                 rules("verbs.async.overrun-is-reported", "verbs.async.names-its-object"),
                  needs(capability::event_objects, capability::completion_overflow),
                  deadline_of(20s)) {
-  constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
   establish({.opening = true});
-  iut::CreateEndpoint small;
-  small.receive_depth = messages;
-  small.completion_depth = asked;
-  const iut::Handle endpoint = iut.create_endpoint(small);
   Peer& other = another_peer();
-  establish(other, {.endpoint = endpoint, .opening = true});
-  const Region buffer = iut.register_memory(8);
-  for (std::uint32_t i = 0; i < messages; ++i)
-    iut.call(iut::PostReceive{endpoint, 0, first_work + i, {{buffer.handle, 0, 8}}},
-             "post a receive");
-  for (std::uint32_t i = 0; i < messages && other.is_open(); ++i)
-    other.send(send_message(payload(8)));
-  const auto told =
-      iut.take(asynchronous("cq_error").matches, context().loop.now() + environment().quiet_window);
-  if (!told && other.is_open() && iut.state(endpoint) != "error")
+  const iut::Handle endpoint = overflow_completion_queue(*this, other);
+  const auto event = next_of(*this, "cq_error");
+  if (!event && other.is_open() && iut.state(endpoint) != "error")
     stop(Verdict::inconclusive, "nothing shows that the completion queue has overrun");
-  expect_that(told.has_value(), "an event \"cq_error\"", "none", "verbs.async.overrun-is-told");
-  const auto& event = std::get<iut::AsynchronousEvent>(*told);
-  expect_that(event.endpoint == endpoint, fmt::format("the queue of endpoint {}", endpoint),
-              text_of(event), "verbs.async.names-its-object");
+  expect_that(event.has_value(), "an event \"cq_error\"", "none",
+              "verbs.async.overrun-is-reported");
+  expect_that(event->endpoint == endpoint, fmt::format("the queue of endpoint {}", endpoint),
+              text_of(*event), "verbs.async.names-its-object");
 }
 
-CONFORMANCE_CASE(limit_of_a_shared_queue_is_told_of_that_queue,
-                 rules("verbs.async.limit-is-told", "verbs.async.names-its-object",
+CONFORMANCE_CASE(limit_of_a_shared_queue_is_reported_for_that_queue,
+                 rules("verbs.async.limit-is-reported", "verbs.async.names-its-object",
                        "verbs.async.code-fits-the-cause"),
                  needs(capability::event_objects, capability::shared_receive_queue)) {
   const SharedQueues queues(iut);
@@ -137,31 +134,27 @@ CONFORMANCE_CASE(limit_of_a_shared_queue_is_told_of_that_queue,
               "no event \"srq_limit\" while three requests wait", "one",
               "verbs.async.code-fits-the-cause");
   take_one();
-  const auto told = iut.take(asynchronous("srq_limit").matches,
-                             context().loop.now() + environment().quiet_window);
-  expect_that(told.has_value(), "an event \"srq_limit\", since two requests wait", "none",
-              "verbs.async.limit-is-told");
-  const auto& event = std::get<iut::AsynchronousEvent>(*told);
-  expect_that(event.shared_queue == queues.used, fmt::format("shared queue {}", queues.used),
-              text_of(event), "verbs.async.names-its-object");
+  const auto event = next_of(*this, "srq_limit");
+  expect_that(event.has_value(), "an event \"srq_limit\", since two requests wait", "none",
+              "verbs.async.limit-is-reported");
+  expect_that(event->shared_queue == queues.used, fmt::format("shared queue {}", queues.used),
+              text_of(*event), "verbs.async.names-its-object");
 }
 
-CONFORMANCE_CASE(last_request_of_a_shared_queue_is_told,
-                 rules("verbs.async.last-request-is-told", "verbs.async.names-its-object",
+CONFORMANCE_CASE(last_request_of_a_shared_queue_is_reported,
+                 rules("verbs.async.last-request-is-reported", "verbs.async.names-its-object",
                        "ddp.close.llp-lost-indicated"),
                  needs(capability::event_objects, capability::shared_receive_queue)) {
   const SharedQueues queues(iut);
   establish({.endpoint = queues.endpoint, .opening = true});
   peer.reset();
   expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
-  const auto told = iut.take(asynchronous("last_buffer").matches,
-                             context().loop.now() + environment().quiet_window);
-  expect_that(told.has_value(), "an event \"last_buffer\"", "none",
-              "verbs.async.last-request-is-told");
-  if (!told) return;
-  const auto& event = std::get<iut::AsynchronousEvent>(*told);
-  expect_that(event.endpoint == queues.endpoint, fmt::format("endpoint {}", queues.endpoint),
-              text_of(event), "verbs.async.names-its-object");
+  const auto event = next_of(*this, "last_buffer");
+  expect_that(event.has_value(), "an event \"last_buffer\"", "none",
+              "verbs.async.last-request-is-reported");
+  if (!event) return;
+  expect_that(event->endpoint == queues.endpoint, fmt::format("endpoint {}", queues.endpoint),
+              text_of(*event), "verbs.async.names-its-object");
 }
 
 CASES_OF_FILE(verbs, asynchronous_events)

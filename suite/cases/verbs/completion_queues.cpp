@@ -48,7 +48,7 @@ Outstanding post_unanswered(Body& body, WireEnd& other, iut::Handle endpoint) {
     iut::PostWork work = work_on(sink, operation, endpoint);
     work.remote_stag = remote_stag;
     posted.sends.push_back(body.iut.post(work).id);
-    // The first one has gone out; whether the others wait behind it is up to the IUT.
+    // The first one has gone out; whether the others wait for it is up to the IUT.
     if (posted.sends.size() == 1) body.expect(other, message(opcode));
   };
   post(operation::read, Opcode::read_request);
@@ -73,8 +73,8 @@ std::optional<iut::CompletionEvent> next_of(Body& body, const Outstanding& ended
   return std::get<iut::CompletionEvent>(*event);
 }
 
-/// All that is outstanding on `ended` completes, once, in error, in the order of each queue and under
-/// the name of this endpoint; nothing of `other` does.
+/// All that is outstanding on `ended` completes, once, in error, in the order of each queue and
+/// under the name of this endpoint; nothing of `other` does.
 void expect_flushed(Body& body, const Outstanding& ended, const Outstanding& other) {
   std::vector<iut::WorkId> sends, receives;
   while (sends.size() + receives.size() < ended.size()) {

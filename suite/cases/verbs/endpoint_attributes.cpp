@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// ibv_create_qp(3), ibv_query_qp(3) and ibv_modify_qp(3): what an endpoint is told to be, what it
+// ibv_create_qp(3), ibv_query_qp(3) and ibv_modify_qp(3): what an endpoint is asked to be, what it
 // says that it is, and what the peer may do through it.
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -40,14 +40,14 @@ CONFORMANCE_CASE(endpoint_is_at_least_as_large_as_asked_for, rules("verbs.query.
                  needs(capability::endpoint_attributes)) {
   establish();
   const auto create = [&](iut::CreateEndpoint wanted) {
-    const iut::EndpointAttributes told = attributes_of(*this, iut.create_endpoint(wanted));
+    const iut::EndpointAttributes reported = attributes_of(*this, iut.create_endpoint(wanted));
     const auto at_least = [&](const char* what, std::uint32_t asked, std::uint32_t has) {
       expect_that(has >= asked, fmt::format("at least {} {}", asked, what), fmt::format("{}", has));
     };
-    at_least("sends", wanted.send_depth, told.send_depth);
-    at_least("receives", wanted.receive_depth, told.receive_depth);
-    at_least("pieces", wanted.max_pieces, told.max_pieces);
-    at_least("octets of inline data", wanted.max_inline, told.max_inline);
+    at_least("sends", wanted.send_depth, reported.send_depth);
+    at_least("receives", wanted.receive_depth, reported.receive_depth);
+    at_least("pieces", wanted.max_pieces, reported.max_pieces);
+    at_least("octets of inline data", wanted.max_inline, reported.max_inline);
   };
   row("small", [&] { create({.send_depth = 1, .receive_depth = 1, .max_pieces = 1}); });
   row("no powers of two",
@@ -59,7 +59,7 @@ CONFORMANCE_CASE(endpoint_is_at_least_as_large_as_asked_for, rules("verbs.query.
   });
 }
 
-CONFORMANCE_CASE(query_tells_the_state_of_the_endpoint,
+CONFORMANCE_CASE(query_returns_the_state_of_the_endpoint,
                  rules("verbs.query.state-of-the-endpoint", "ddp.close.llp-lost-indicated"),
                  needs(capability::endpoint_attributes)) {
   const auto expect_state = [&](iut::Handle endpoint, bool in_error) {
@@ -88,14 +88,14 @@ CONFORMANCE_CASE(query_tells_the_state_of_the_endpoint,
   });
 }
 
-CONFORMANCE_CASE(query_tells_the_access_that_was_set, rules("verbs.query.access-as-set"),
+CONFORMANCE_CASE(query_returns_the_access_that_was_set, rules("verbs.query.access-as-set"),
                  needs(capability::endpoint_attributes, capability::endpoint_access)) {
   establish();
   const auto ask = [&](const char* name, const iut::Access& wanted) {
     row(name, [&] {
-      const std::string told =
+      const std::string reported =
           remote_rights(attributes_of(*this, endpoint_with(*this, wanted)).access);
-      expect_that(told == remote_rights(wanted), remote_rights(wanted), told);
+      expect_that(reported == remote_rights(wanted), remote_rights(wanted), reported);
     });
   };
   ask("none", {});

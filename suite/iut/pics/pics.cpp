@@ -61,7 +61,7 @@ constexpr std::array items{
     PicsItem{capability::endpoint_access, false, "",
              "Can its consumer say what the peer may do through an endpoint?"},
     PicsItem{capability::endpoint_attributes, false, "",
-             "Does its API tell the depths and the access rights of an endpoint?"},
+             "Does its API report the depths and the access rights of an endpoint?"},
     PicsItem{capability::backlog, false, "",
              "Can its consumer say how many connection requests may wait?"},
     PicsItem{capability::event_objects, false, "",

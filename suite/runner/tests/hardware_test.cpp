@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(failures_are_drafted_as_known_issues) {
 }
 
 // The whole suite, with the PICS that `probe` writes. Cases that panic the kernel of soft-iWARP are
-// among them: the host is reset, and the run goes on. What a case needs and this host does not give,
-// siw's own PICS does not claim either.
+// among them: the host is reset, and the run goes on. What a case needs and this host does not
+// give, siw's own PICS does not claim either.
 BOOST_AUTO_TEST_CASE(the_whole_suite_is_judged_by_the_issues_of_this_device) {
   Run run(resets_and_kernel_log());
   run.select = {};

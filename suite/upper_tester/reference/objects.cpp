@@ -257,7 +257,8 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
   const auto* home = domain(command.domain);
   if (home == nullptr) return bad_handle("domain", command.domain);
   if (command.max_inline > max_inline_octets)
-    return failed(EINVAL, "a request has at most 512 octets of inline data");
+    return failed(EINVAL, "a request has at most " + std::to_string(max_inline_octets) +
+                              " octets of inline data");
   const auto shared = shared_queues_.find(command.shared_queue);
   if (command.shared_queue != 0 && shared == shared_queues_.end())
     return bad_handle("shared queue", command.shared_queue);

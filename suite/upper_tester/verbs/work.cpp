@@ -138,7 +138,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceiveChain&
   link(requests);
   ibv_recv_wr* bad = nullptr;
   const int error = ibv_post_recv(endpoint->second.queue_pair.get(), requests.data(), &bad);
-  // A request behind the bad one may have been posted all the same: its completion shows that.
+  // A request after the bad one may have been posted all the same: its completion shows that.
   for (std::size_t i = 0; i < requests.size(); ++i)
     receives_[requests[i].wr_id] = command.requests[i].work;
   return chain_reply("ibv_post_recv", error, posted_of(requests, error, bad), command.requests);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which mutant of a batch is turned on. It is put into a tree with a batch as base/mutant.hpp, and is no part of the product.
+// Which mutant of a batch is turned on. It is put into a tree with a batch as base/mutant.hpp, and
+// is no part of the product.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +9,8 @@
 
 namespace base {
 
-/// The tester has RDMA streams of its own, made of the same code as the IUT; they have to stay right.
+/// The tester has RDMA streams of its own, made of the same code as the IUT; they have to stay
+/// right.
 class TesterActs {
  public:
   TesterActs() { ++depth(); }
