@@ -142,11 +142,11 @@ void EventRun::tell_host(std::size_t host, bool aside) {
     aside_.insert(host);
   else
     aside_.erase(host);
+  tell_state();  // first: who reads the line may look at the page at once
   progress_.tell(aside ? fmt::format("{} is set aside: its agent does not start; it will be tried "
                                      "again",
                                      name_of(host))
                        : fmt::format("{} is tried again", name_of(host)));
-  tell_state();
 }
 
 void EventRun::tell_state() {
