@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Streams that cannot be written: nothing is thrown, nothing is raised, and it can be asked.
-#define BOOST_TEST_MODULE standard_streams
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>

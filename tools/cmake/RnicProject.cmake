@@ -13,11 +13,13 @@ set(RNIC_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefi
 
 find_program(RNIC_CCACHE ccache)
 if(RNIC_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${RNIC_CCACHE}")
+  # It takes a precompiled header by its content, and defines no __TIME__.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${RNIC_CCACHE}")
 endif()
 
 add_library(rnic_options INTERFACE)
 target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+target_compile_definitions(rnic_options INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 # A warning is an error for those who work on the project, not for those who build a release with a compiler that warns of more.
 target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshadow $<$<CONFIG:Debug>:-Werror>)
 # GCC 12 at -O2 reports moves of std::variant as uses of uninitialized values.
@@ -54,15 +56,18 @@ function(rnic_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC rnic_options ${ARG_LIBS})
+  rnic_precompiled(${name} rnic_library_headers)
 endfunction()
 
 # rnic_test(NAME SOURCES a.cpp ... LIBS x ...): one Boost.Test program, registered with ctest.
-# The sources need no main: one of them defines BOOST_TEST_MODULE before <boost/test/unit_test.hpp>.
+# The sources need no main: rnic_test_main has one.
 function(rnic_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE rnic_options ${ARG_LIBS} Boost::unit_test_framework)
-  target_compile_definitions(${name} PRIVATE BOOST_TEST_DYN_LINK)
+  target_link_libraries(${name} PRIVATE rnic_options ${ARG_LIBS} rnic_test_main)
+  rnic_precompiled(${name} rnic_test_headers)
+  # The code under test is in libraries; to optimise the tests themselves takes longer than to run them as they are.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Debug>:-O0>)
   add_test(NAME ${name} COMMAND ${name} --catch_system_errors=no --color_output=no)
   rnic_timeout(300 ${name})
 endfunction()
@@ -100,3 +105,37 @@ add_library(rnic_enums_of_c INTERFACE)
 if(RNIC_SANITIZE)
   target_compile_options(rnic_enums_of_c INTERFACE -fno-sanitize=enum)
 endif()
+
+add_library(rnic_test_main STATIC "${PROJECT_SOURCE_DIR}/tools/cmake/test_main.cpp")
+target_link_libraries(rnic_test_main PUBLIC Boost::unit_test_framework)
+target_compile_definitions(rnic_test_main PUBLIC BOOST_TEST_DYN_LINK)
+
+# Headers of other projects that most files include, precompiled once for all libraries and once for all tests: they are most of
+# what a compiler reads. A file still includes all that it uses: with RNIC_PRECOMPILE=OFF nothing is included for it.
+option(RNIC_PRECOMPILE "Precompile the headers of other projects that most files include" ON)
+if(RNIC_SANITIZE)
+  set(RNIC_PRECOMPILE OFF)  # some targets differ in their sanitizers
+endif()
+if(RNIC_PRECOMPILE)
+  set(headers <algorithm> <array> <bit> <chrono> <cstdint> <deque> <expected> <filesystem> <functional> <map> <memory> <optional>
+    <ranges> <set> <span> <string> <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h>)
+  set(no_code "${PROJECT_BINARY_DIR}/generated/no_code.cpp")
+  file(CONFIGURE OUTPUT "${no_code}" CONTENT "")
+  add_library(rnic_library_headers STATIC "${no_code}")
+  target_link_libraries(rnic_library_headers PRIVATE rnic_options fmt::fmt)
+  target_precompile_headers(rnic_library_headers PRIVATE ${headers})
+  # A program's code is position independent in another way than a library's.
+  add_executable(rnic_test_headers "${no_code}")
+  target_compile_options(rnic_test_headers PRIVATE $<$<CONFIG:Debug>:-O0>)
+  target_link_libraries(rnic_test_headers PRIVATE rnic_options fmt::fmt rnic_test_main)
+  target_precompile_headers(rnic_test_headers PRIVATE ${headers} <boost/test/unit_test.hpp>)
+endif()
+
+# rnic_precompiled(TARGET HEADERS): TARGET uses the headers that target HEADERS has precompiled.
+function(rnic_precompiled name headers)
+  if(RNIC_PRECOMPILE)
+    target_precompile_headers(${name} REUSE_FROM ${headers})
+    # What is defined for fmt must be defined for all that include it by the precompiled headers.
+    target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  endif()
+endfunction()

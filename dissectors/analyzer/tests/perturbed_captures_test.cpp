@@ -4,7 +4,6 @@
 //
 //   dissectors_perturbed_captures_test -- 10000          so many seeds for each capture of the corpus
 //   dissectors_perturbed_captures_test -- 1 SEED FOLDER  this one; captures that fail go to FOLDER
-#define BOOST_TEST_MODULE perturbed_captures
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>

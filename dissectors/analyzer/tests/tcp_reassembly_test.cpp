@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One direction of TCP, put together from what a capture shows.
-#define BOOST_TEST_MODULE dissectors_analyzer_framing
 #include <boost/test/unit_test.hpp>
 
 #include "dissectors/analyzer/tcp_reassembly.hpp"

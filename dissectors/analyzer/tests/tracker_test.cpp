@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // All checks together cover every rule that, according to the catalogue, a trace can show.
-#define BOOST_TEST_MODULE message_tracker
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Frames, splitting, the stream index and made-up frames, with octets written by hand; tshark as
 // the second opinion on files.
-#define BOOST_TEST_MODULE capture
 #include <boost/test/unit_test.hpp>
 
 #include <cstdlib>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The collector, the wording, and the files that rnic-lint writes.
-#define BOOST_TEST_MODULE lint
 #include <boost/test/unit_test.hpp>
 
 #include <unistd.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The table of the cases of the DAT API, against the table of renamed cases.
-#define BOOST_TEST_MODULE dat_rows
 #include <boost/test/unit_test.hpp>
 
 #include <set>

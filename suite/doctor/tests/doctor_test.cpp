@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#define BOOST_TEST_MODULE doctor
 #include "suite/doctor/doctor.hpp"
 
 #include "suite/doctor/device_ports.hpp"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The gate: which outcomes are new failures, known or stale,
 // and which files are refused with which message.
-#define BOOST_TEST_MODULE gate
 #include <boost/test/unit_test.hpp>
 
 #include <filesystem>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The siw guest as a whole: one boot serves the first cases;
 // the last one crashes it and boots it again.
-#define BOOST_TEST_MODULE lab_guest
 #include "suite/lab/guest.hpp"
 
 #include <arpa/inet.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The lab as a plain user: this program gives up root first,
 // so it is separate from the other tests.
-#define BOOST_TEST_MODULE lab_unprivileged
 #include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The output folder of a run: what is on disk at every moment, also when the disk is full or the
 // run is killed.
-#define BOOST_TEST_MODULE results
 #include <boost/test/unit_test.hpp>
 
 #include <sys/resource.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The reference behind an agent gets the verdicts of the reference in process, case by case, and
 // every case has a live capture.
-#define BOOST_TEST_MODULE agent_equality
 #include <boost/test/unit_test.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A gate with a baseline, and one that holds an edition: only what got worse, and only what the
 // edition judges, fails.
-#define BOOST_TEST_MODULE allowances
 #include <boost/test/unit_test.hpp>
 
 #include <fstream>

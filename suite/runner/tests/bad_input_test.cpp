@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How each program refuses bad input: one line that says what to do, its documented exit status,
 // and nothing half-written.
-#define BOOST_TEST_MODULE bad_input
 #include <boost/test/unit_test.hpp>
 
 #include <netinet/in.h>

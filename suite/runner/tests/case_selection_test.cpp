@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How cases are chosen, listed and explained, as the users of rnic-suite do it.
-#define BOOST_TEST_MODULE case_selection
 #include <boost/test/unit_test.hpp>
 
 #include <nlohmann/json.hpp>

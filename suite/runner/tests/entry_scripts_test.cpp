@@ -2,7 +2,6 @@
 // run_suite.sh, run_tests.sh and other scripts if something is missing: when they install, when
 // they only print the command, and how they refuse wrong arguments. The host's package manager is a
 // toy, so nothing is installed.
-#define BOOST_TEST_MODULE entry_scripts
 #include <boost/test/unit_test.hpp>
 
 #include <chrono>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The way that vendors take, against the lab's DUT: examination, runs over ssh, addresses, frames.
-#define BOOST_TEST_MODULE hardware
 #include "suite/runner/tests/hardware.hpp"
 
 #include <boost/test/unit_test.hpp>

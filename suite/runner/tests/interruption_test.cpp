@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A run that is interrupted or killed: what was judged is kept, the reports are made, no process
 // remains; and what a terminal shows during the run.
-#define BOOST_TEST_MODULE interruption
 #include <boost/test/unit_test.hpp>
 
 #include <csignal>

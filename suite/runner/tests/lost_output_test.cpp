@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Output that cannot be written ends no run: a full disk, a reader that goes away or sleeps, a
 // terminal that is closed. A command that only prints reports that it could not.
-#define BOOST_TEST_MODULE lost_output
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // An IUT on a host of its own that goes away in the middle of a run: a script in place of ssh
 // reaches its agents, and is killed, frozen, refused, and comes back.
-#define BOOST_TEST_MODULE outage
 #include <boost/test/unit_test.hpp>
 
 #include <fcntl.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A run into a folder that already has one: attempts are added to the run that it repeats, an
 // interrupted or killed run continues, and no other run is ever changed.
-#define BOOST_TEST_MODULE repeated_runs
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A run in shards, merged, is the run that one machine would have made: the same verdicts, the same
 // gate, all evidence; anything that is not all of one run is refused.
-#define BOOST_TEST_MODULE shards
 #include <boost/test/unit_test.hpp>
 
 #include <fstream>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#define BOOST_TEST_MODULE script
 #include <boost/test/unit_test.hpp>
 
 #include <filesystem>

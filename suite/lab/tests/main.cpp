@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#define BOOST_TEST_MODULE lab
-#include <boost/test/unit_test.hpp>
