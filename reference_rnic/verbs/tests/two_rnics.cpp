@@ -54,13 +54,13 @@ std::vector<Completion> Side::completions() {
 
 void Side::send(SendRequest request) {
   const auto posted = rnic->post_send(pair, std::span(&request, 1));
-  BOOST_REQUIRE_MESSAGE(posted, "post_send: " << name(posted.error().error));
+  BOOST_REQUIRE_MESSAGE(posted, "post_send: " << (posted ? "" : name(posted.error().error)));
 }
 
 void Side::receive(std::uint64_t id, std::vector<Piece> pieces) {
   const ReceiveRequest request{.id = id, .pieces = std::move(pieces)};
   const auto posted = rnic->post_receive(pair, std::span(&request, 1));
-  BOOST_REQUIRE_MESSAGE(posted, "post_receive: " << name(posted.error().error));
+  BOOST_REQUIRE_MESSAGE(posted, "post_receive: " << (posted ? "" : name(posted.error().error)));
 }
 
 void Side::number(std::size_t count) {

@@ -11,7 +11,7 @@ namespace {
 
 Options good(const Words& words) {
   auto options = parse_options(words);
-  BOOST_REQUIRE_MESSAGE(options, options.error().text);
+  BOOST_REQUIRE_MESSAGE(options, (options ? "" : options.error().text));
   return *options;
 }
 
