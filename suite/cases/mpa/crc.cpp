@@ -92,7 +92,9 @@ CONFORMANCE_CASE(nothing_is_placed_before_the_crc_is_checked,
                  rules("mpa.receive.fpdu-verified-before-ddp")) {
   const Region region = iut.register_memory(4096, access::remote_write);
   auto fpdu = peer.prepare(rdma_write(region.stag, region.base, payload(1000))).front();
-  fpdu.change_after_crc = [](rnic::wire::MutableBytes octets) { octets[500] ^= std::byte{0x10}; };
+  fpdu.change_after_crc = [](rnic::wire::MutableBytes octets) {
+    octets[octets.size() / 2] ^= std::byte{0x10};
+  };
   peer.send(fpdu);
   watch_refused_fpdu();
   expect(region, unchanged);

@@ -35,12 +35,12 @@ void expect_send_of(Body& test, std::size_t size, RuleRef rule) {
   test.expect(test.peer, message(Opcode::send, payload(size)), rule);
 }
 
-// A Write that fills the region, with its first Marker that is not at its beginning (or a later
-// one) changed before its CRC is computed.
+// A Write that fills the region, in one FPDU whatever the EMSS, with its first Marker that is not at
+// its beginning (or a later one) changed before its CRC is computed.
 Fpdu write_with_marker(Body& test, const Region& region, std::size_t octet, std::uint8_t bits,
                        std::size_t later = 0) {
-  Fpdu fpdu =
-      test.peer.prepare(rdma_write(region.stag, region.base, payload(region.length))).front();
+  const Outgoing write = rdma_write(region.stag, region.base, payload(region.length));
+  Fpdu fpdu = test.peer.prepare(write.with_segments_of(region.length)).front();
   std::size_t at = rnic::wire::octets_to_marker(test.peer.raw().sending().position);
   if (at == 0) at = rnic::wire::marker_interval;
   at += later * rnic::wire::marker_interval;

@@ -149,7 +149,8 @@ CONFORMANCE_CASE(marker_is_compared_when_the_gap_before_it_closes,
   const Region region = iut.register_memory(900, access::remote_write);
   Peer& tester = disturbed(*this, peer.ready());
   const Fpdu first = tester.prepare(rdma_write(region.stag, region.base, payload(300))).front();
-  Fpdu second = tester.prepare(rdma_write(region.stag, region.base + 300, payload(600, 7))).front();
+  const Outgoing marked = rdma_write(region.stag, region.base + 300, payload(600, 7));
+  Fpdu second = tester.prepare(marked.with_segments_of(600)).front();
   Framing framing = tester.sending();
   const auto gap = static_cast<std::int64_t>(encode(first, framing).size());
   framing.position += static_cast<std::uint64_t>(gap);

@@ -369,7 +369,8 @@ CONFORMANCE_CASE(marker_error_is_reported_without_a_header,
                  configured({.markers = true})) {
   expect_still_working();  // as above
   const Region region = iut.register_memory(1000, access::remote_write);
-  Fpdu fpdu = peer.prepare(rdma_write(region.stag, region.base, payload(1000))).front();
+  const Outgoing write = rdma_write(region.stag, region.base, payload(1000));
+  Fpdu fpdu = peer.prepare(write.with_segments_of(1000)).front();
   std::size_t at = rnic::wire::octets_to_marker(peer.raw().sending().position);
   if (at == 0) at = rnic::wire::marker_interval;
   fpdu.change_before_crc = [at](rnic::wire::MutableBytes all) { all[at + 2] ^= std::byte{0x10}; };
