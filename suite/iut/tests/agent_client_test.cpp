@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(no_reply_is_a_hang_and_names_the_command) {
 }
 
 BOOST_AUTO_TEST_CASE(a_flood_ends_the_agent_and_not_us) {
-  const auto client = start("flood");
+  const auto client = start("flood", {60s, 60s});
   client->post(Reset{});
   loop.run_until(loop.now() + 60s, [&] { return client->gone().has_value(); });
   BOOST_REQUIRE(client->gone());
