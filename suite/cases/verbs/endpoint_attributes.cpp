@@ -62,29 +62,31 @@ CONFORMANCE_CASE(endpoint_is_at_least_as_large_as_asked_for, rules("verbs.query.
 CONFORMANCE_CASE(query_returns_the_state_of_the_endpoint,
                  rules("verbs.query.state-of-the-endpoint", "ddp.close.llp-lost-indicated"),
                  needs(capability::endpoint_attributes)) {
-  const auto expect_state = [&](iut::Handle endpoint, bool in_error) {
+  const auto expect_working = [&](iut::Handle endpoint) {
     const std::string state = iut.state(endpoint);
-    expect_that((state == "error") == in_error, in_error ? "error" : "any but error", state,
-                "verbs.query.state-of-the-endpoint");
+    expect_that(state != "error", "any but error", state, "verbs.query.state-of-the-endpoint");
   };
   row("until the connection is lost", [&] {
     const iut::Handle endpoint = iut.create_endpoint();
     Peer& other = another_peer();
-    expect_state(endpoint, false);
+    expect_working(endpoint);
     establish(other, {.endpoint = endpoint, .opening = true});
-    expect_state(endpoint, false);
+    expect_working(endpoint);
     other.reset();
     expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
-    expect_state(endpoint, true);
+    // No page says when the loss shows (docs/disputes.md D73).
+    const std::string state = iut.state(endpoint);
+    advise_that(state == "error", "error", state, "verbs.query.state-of-the-endpoint");
   });
   row("until it is aborted", [&] {
     if (!iut.can(capability::endpoint_abort))
       stop(Verdict::not_applicable, "the upper tester cannot abort an endpoint");
     const iut::Handle endpoint = iut.create_endpoint();
     establish();
-    expect_state(endpoint, false);
+    expect_working(endpoint);
     iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
-    expect_state(endpoint, true);
+    const std::string state = iut.state(endpoint);
+    expect_that(state == "error", "error", state, "verbs.query.state-of-the-endpoint");
   });
 }
 
@@ -112,6 +114,8 @@ CONFORMANCE_CASE(endpoint_for_reads_refuses_writes, rules("verbs.endpoint.access
   peer.send(rdma_write(region.stag, region.base, payload(16)));
   watch();
   expect(region, unchanged);
+  // No page says that it is refused, nor how (docs/disputes.md D74).
+  if (iut.read_memory(region) != region.contents) return;
   expect(iut, asynchronous_error() | disconnected());
 }
 

@@ -415,14 +415,14 @@ BOOST_AUTO_TEST_CASE(a_disputed_verdict_is_bundled_with_all_that_it_rests_on) {
 BOOST_AUTO_TEST_CASE(a_disputed_verdict_by_a_man_page_has_the_rulings_about_that_page) {
   const Scratch scratch;
   const std::string out = scratch / "out", bundle = scratch / "bundle";
-  const std::string disputed = "verbs.endpoint_attributes.endpoint_for_reads_refuses_writes";
+  const std::string disputed = "verbs.endpoint_attributes.query_returns_the_access_that_was_set";
   BOOST_TEST(run({suite_program, "run", "--link", "memory", "--deviation",
-                  "endpoint_access_ignored", "--select", disputed, "--out", out})
+                  "access_reported_in_full", "--select", disputed, "--out", out})
                  .status == failure);
   BOOST_TEST(run({suite_program, "dispute", disputed, "--results", out, "--out", bundle}).status ==
              0);
   const std::string text = text_of(bundle + "/verdict.txt");
-  for (const char* words : {"man page ibv_modify_qp(3)", "docs/disputes.md: | D74 |"})
+  for (const char* words : {"man page ibv_query_qp(3)", "docs/disputes.md: | D73 |"})
     BOOST_TEST(text.find(words) != std::string::npos, text);
 }
 

@@ -141,6 +141,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   init.qp_type = IBV_QPT_RC;
   endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
   if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
+  endpoint.capacity = init.cap;
   if (const int error = make_ready(endpoint); error != 0)
     return failed("ibv_modify_qp to INIT", error);
   endpoints_[command.endpoint] = std::move(endpoint);
@@ -188,7 +189,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
   const Endpoint& endpoint = found->second;
   ibv_qp_attr attributes{};
   ibv_qp_init_attr init{};
-  constexpr int wanted = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_CAP;
+  constexpr int wanted = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
   if (const int error = ibv_query_qp(endpoint.queue_pair.get(), &attributes, wanted, &init);
       error != 0)
     return failed("ibv_query_qp", error);
@@ -196,7 +197,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
   reply.state = endpoint.link.state_name();
   // The queue pair knows of an error before the connection manager reports it.
   if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
-  const ibv_qp_cap& cap = attributes.cap;
+  const ibv_qp_cap& cap = endpoint.capacity;
   // Of a queue pair with a shared receive queue the capacity for receives is not its own.
   const std::uint32_t pieces =
       init.srq != nullptr ? cap.max_send_sge : std::min(cap.max_send_sge, cap.max_recv_sge);

@@ -59,7 +59,8 @@ class VerbsDriver final : public Driver {
 
     Token token = 0;  ///< of `id` and of `completions`
     Link link;
-    unsigned access = 0;  ///< what the peer may do through it
+    unsigned access = 0;    ///< what the peer may do through it
+    ibv_qp_cap capacity{};  ///< as ibv_create_qp returned it
   };
   struct SharedCompletions {
     CompletionQueue queue;
