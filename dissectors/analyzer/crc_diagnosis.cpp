@@ -204,7 +204,7 @@ std::optional<Diagnosis> crcs_not_counted(Bytes octets, const Shape& presumed,
                                           const MarkerMistakes& mistakes) {
   const auto shape = shape_without_crcs(octets, presumed, mistakes);
   if (!shape) return std::nullopt;
-  auto result = explained(*shape, framing::marker_places,
+  auto result = explained(*shape, framing::marker_interval,
                           "Markers as if CRC fields took no room in the stream",
                           "Markers at multiples of 512 from the first Marker");
   result.direction_differs = result.crcs_not_counted = true;

@@ -94,7 +94,7 @@ void MpaFraming::judged_by_crc(Half& at, const Shape& shape) {
     return;
   }
   if (shape.size() == Shape::of(shape.ulpdu, false, 0).size()) return;
-  judged.add(framing::crc_without_markers, framing::marker_places,
+  judged.add(framing::crc_without_markers, framing::marker_places, framing::marker_interval,
              shape.position == 0 ? framing::markers_missing : framing::markers_stop);
   if (shape.leading_marker()) judged.add(framing::crc_without_leading_marker);
   const std::uint64_t last =

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of what is done with the FPDUs that arrive: their CRCs, Markers and boundaries (RFC
-// 5044 sections 4 to 6 and 8).
-#include <algorithm>
+// Deviations of what is done with the FPDUs that arrive: their Markers and boundaries (RFC 5044
+// sections 4 to 6 and 8).
 #include <optional>
 #include <utility>
 
+#include "reference_rnic/deviants/arrived_fpdu.hpp"
 #include "reference_rnic/deviants/stream_tables.hpp"
 #include "reference_rnic/stream/deframer.hpp"
-#include "reference_rnic/wire/crc32c.hpp"
 
 namespace rnic::deviants {
 namespace {
@@ -15,150 +14,9 @@ namespace {
 using namespace stream;  // NOLINT(google-build-using-namespace): the words of what deviates
 using wire::FpduError;
 
-bool failed_with(const ArrivedFpdu& arrived, FpduError error) {
-  return !arrived.parsed && arrived.parsed.error() == error;
-}
-
-wire::Bytes octets_of(const ArrivedFpdu& arrived) {
-  return arrived.octets.first(arrived.wire_size);
-}
-
-void take(FpduOutcome& outcome, wire::Bytes ulpdu, std::size_t consumed) {
-  outcome.ulpdus.assign(1, ulpdu);
-  outcome.fault.reset();
-  outcome.consumed = consumed;
-}
-
-void refuse(FpduOutcome& outcome, Fault fault) {
-  outcome.ulpdus.clear();
-  outcome.fault = std::move(fault);
-  outcome.consumed = 0;
-}
-
-void drop(FpduOutcome& outcome, std::size_t consumed) {
-  outcome.ulpdus.clear();
-  outcome.fault.reset();
-  outcome.consumed = consumed;
-}
-
 std::uint16_t ulpdu_length(wire::Bytes fpdu) {
   return wire::Reader(fpdu).read<wire::be16>().value();
 }
-
-// ---- whether CRCs are checked ----
-
-struct CrcUnchecked : Decisions {
-  void crc_checked(const Config&, const Negotiated&, std::uint64_t, bool& checked) override {
-    checked = false;
-  }
-};
-
-struct CrcCheckedWhenOff : Decisions {
-  void crc_checked(const Config&, const Negotiated&, std::uint64_t, bool& checked) override {
-    checked = true;
-  }
-};
-
-struct CrcPeerDemandIgnored : Decisions {
-  void crc_checked(const Config& config, const Negotiated&, std::uint64_t, bool& checked) override {
-    if (!config.crc) checked = false;
-  }
-};
-
-struct CrcOfFirstFpduCheckedWhenOff : Decisions {
-  void crc_checked(const Config&, const Negotiated&, std::uint64_t position,
-                   bool& checked) override {
-    if (position == 0) checked = true;
-  }
-};
-
-// ---- FPDUs with a bad CRC ----
-
-/// Does not report an FPDU with a bad CRC.
-class OverlooksBadCrc : public Decisions {
- public:
-  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
-    if (failed_with(arrived, FpduError::bad_crc)) overlook(arrived, outcome);
-  }
-
- protected:
-  virtual void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) = 0;
-
-  /// The FPDU as if its CRC were right.
-  [[nodiscard]] auto unchecked(const ArrivedFpdu& arrived) {
-    wire::FpduOptions lenient = arrived.options;
-    lenient.crc = false;
-    return wire::parse_fpdu(octets_of(arrived), lenient, scratch());
-  }
-  void take_unchecked(const ArrivedFpdu& arrived, FpduOutcome& outcome) {
-    if (const auto fpdu = unchecked(arrived)) take(outcome, fpdu->ulpdu, fpdu->consumed);
-  }
-  [[nodiscard]] wire::MutableBytes scratch() {
-    stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
-    return stripped_;
-  }
-
- private:
-  std::vector<std::byte> stripped_;
-};
-
-struct AcceptsBadCrc : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    take_unchecked(arrived, outcome);
-  }
-};
-
-struct HalfOfCrcCompared : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    const wire::Bytes octets = octets_of(arrived);
-    const auto right = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
-    if (std::ranges::equal(octets.last(wire::fpdu_crc_size).first(2), std::span(right).first(2)))
-      take_unchecked(arrived, outcome);
-  }
-};
-
-struct CrcCheckLeavesReservedBitsOut : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    const wire::Bytes octets = octets_of(arrived);
-    std::vector<std::byte> cleared(octets.begin(), octets.end());
-    if (arrived.options.markers)
-      for (std::size_t at = wire::octets_to_marker(arrived.options.position);
-           at + 2 <= cleared.size(); at += wire::marker_interval)
-        cleared[at] = cleared[at + 1] = std::byte{0};
-    if (wire::parse_fpdu(cleared, arrived.options, scratch())) take_unchecked(arrived, outcome);
-  }
-};
-
-struct CrcCheckLeavesLeadingMarkerOut : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    if (!arrived.options.markers || !wire::marker_at(arrived.options.position)) return;
-    const wire::Bytes octets = octets_of(arrived);
-    const auto crc = wire::crc32c_trailer(
-        octets.first(octets.size() - wire::fpdu_crc_size).subspan(wire::marker_size));
-    if (std::ranges::equal(octets.last(wire::fpdu_crc_size), crc)) take_unchecked(arrived, outcome);
-  }
-};
-
-struct PlacesBeforeCrcCheck : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    if (const auto fpdu = unchecked(arrived)) outcome.ulpdus.assign(1, fpdu->ulpdu);
-  }
-};
-
-struct DropsBadCrcAndGoesOn : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    drop(outcome, arrived.wire_size);
-  }
-};
-
-struct ResynchronizesByGuess : OverlooksBadCrc {
-  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    const wire::FpduOptions options{.crc = arrived.options.crc};
-    for (std::size_t skipped = 4; skipped < arrived.octets.size(); skipped += 4)
-      if (wire::parse_fpdu(arrived.octets.subspan(skipped), options, {}))
-        return drop(outcome, skipped);
-  }
-};
 
 // ---- FPDUs that are right ----
 
@@ -445,18 +303,6 @@ struct TruncatedSegmentIgnored : Decisions {
 };
 
 constexpr StreamRow rows[] = {
-    stream_row<CrcUnchecked>(Deviation::crc_unchecked),
-    stream_row<CrcCheckedWhenOff>(Deviation::crc_checked_when_off),
-    stream_row<CrcPeerDemandIgnored>(Deviation::crc_peer_demand_ignored),
-    stream_row<CrcOfFirstFpduCheckedWhenOff>(Deviation::crc_of_first_fpdu_checked_when_off),
-    stream_row<AcceptsBadCrc>(Deviation::accepts_bad_crc),
-    stream_row<HalfOfCrcCompared>(Deviation::crc_half_compared),
-    stream_row<HalfOfCrcCompared>(Deviation::half_of_crc_checked),
-    stream_row<CrcCheckLeavesReservedBitsOut>(Deviation::crc_check_leaves_reserved_bits_out),
-    stream_row<CrcCheckLeavesLeadingMarkerOut>(Deviation::crc_check_leaves_leading_marker_out),
-    stream_row<PlacesBeforeCrcCheck>(Deviation::places_before_crc_check),
-    stream_row<DropsBadCrcAndGoesOn>(Deviation::drops_bad_crc_and_goes_on),
-    stream_row<ResynchronizesByGuess>(Deviation::resynchronizes_by_guess),
     stream_row<CrcCheckLeavesMarkersOut>(Deviation::crc_check_leaves_markers_out),
     stream_row<ZeroFpduptrRefused>(Deviation::zero_fpduptr_refused),
     stream_row<RefusesMarkerReservedBits>(Deviation::refuses_marker_reserved_bits),

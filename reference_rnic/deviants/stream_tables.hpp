@@ -19,6 +19,7 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> startup_frame_deviants();
 [[nodiscard]] std::span<const StreamRow> enhanced_startup_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_fpdu_deviants();
+[[nodiscard]] std::span<const StreamRow> received_crc_deviants();
 [[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_segment_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_message_deviants();
@@ -37,6 +38,7 @@ template <class Deviant>
                     startup_frame_deviants(),
                     enhanced_startup_deviants(),
                     sent_fpdu_deviants(),
+                    received_crc_deviants(),
                     received_fpdu_deviants(),
                     sent_segment_deviants(),
                     terminate_content_deviants(),

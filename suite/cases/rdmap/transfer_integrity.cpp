@@ -72,34 +72,42 @@ CONFORMANCE_CASE(reads_of_every_size_fill_their_sink,
 // ---------------------------------------------------------------- CRCs and Markers
 
 CONFORMANCE_CASE(everything_arrives_without_crcs,
-                 rules("mpa.crc.field-present-when-disabled", "ddp.tagged.placed-at-to",
+                 rules("mpa.receive.boundaries-by-length-field",
+                       "mpa.crc.field-present-when-disabled", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo", "ddp.segmentation.all-data-sent"),
                  in_both_roles, configured({.crc = false}), deadline_of(30s)) {
   StreamPeer& partner = connect_partner();
+  expect_fpdus_found(*this, partner);
   transfer_everything(*this, partner);
 }
 
 CONFORMANCE_CASE(everything_arrives_with_markers_both_ways,
-                 rules("mpa.markers.every-512-octets", "mpa.markers.zero-pointer-between-fpdus",
-                       "ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"),
+                 rules("mpa.receive.boundaries-by-length-field", "mpa.markers.every-512-octets",
+                       "mpa.markers.zero-pointer-between-fpdus", "ddp.tagged.placed-at-to",
+                       "ddp.untagged.placed-at-mo"),
                  in_both_roles, over_both_families, configured({.markers = true}),
                  deadline_of(30s)) {
   StreamPeer& partner = connect_partner({.markers = true});
+  expect_fpdus_found(*this, partner);
   transfer_everything(*this, partner);
 }
 
 CONFORMANCE_CASE(everything_arrives_with_markers_and_without_crcs,
-                 rules("ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"), in_both_roles,
-                 configured({.crc = false, .markers = true}), deadline_of(30s)) {
+                 rules("mpa.receive.boundaries-by-length-field", "ddp.tagged.placed-at-to",
+                       "ddp.untagged.placed-at-mo"),
+                 in_both_roles, configured({.crc = false, .markers = true}), deadline_of(30s)) {
   StreamPeer& partner = connect_partner({.markers = true});
+  expect_fpdus_found(*this, partner);
   transfer_everything(*this, partner);
 }
 
 CONFORMANCE_CASE(everything_arrives_with_markers_to_the_iut_only,
-                 rules("mpa.markers.none-when-peer-m-zero", "ddp.tagged.placed-at-to",
+                 rules("mpa.receive.boundaries-by-length-field",
+                       "mpa.markers.none-when-peer-m-zero", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo"),
                  in_both_roles, configured({.markers = true}), deadline_of(30s)) {
   StreamPeer& partner = connect_partner({.markers = false});
+  expect_fpdus_found(*this, partner);
   transfer_everything(*this, partner);
 }
 

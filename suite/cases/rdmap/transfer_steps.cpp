@@ -48,6 +48,14 @@ std::vector<std::size_t> sizes_around_segments(const StreamPeer& partner) {
           30'001};
 }
 
+void expect_fpdus_found(Body& test, StreamPeer& partner) {
+  constexpr std::uint32_t length = 8;
+  const Work first = test.iut.post_receive(length), second = test.iut.post_receive(length);
+  for (int i = 0; i < 2; ++i) partner.send(payload(length));
+  for (const Work& receive : {first, second})
+    test.expect(receive, completes().with_length(length), "mpa.receive.boundaries-by-length-field");
+}
+
 void send_to_iut(Body& test, StreamPeer& partner, const Octets& data) {
   const std::size_t spare = data.size() % 2 == 0 ? guard : 0;
   const Work receive = test.iut.post_receive(static_cast<std::uint32_t>(data.size() + spare));
