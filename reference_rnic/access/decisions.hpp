@@ -53,12 +53,18 @@ struct ReportDecisions {
   virtual void reported(const About&, std::vector<ConnectionEvent>& /*events*/) {}
 };
 
+/// What the LLP lets its user see of the path.
+enum class PathNotice : std::uint8_t {
+  window_open,  ///< the peer's window is open again after it was full
+  ecn_mark,     ///< a segment has come with an ECN mark
+};
+
 /// Decision points of a stream's octets on TCP (RFC 5044 section 5).
 struct LinkDecisions {
   /// Whether each TCP segment begins with an FPDU.
   virtual void segments_aligned(const stream::Choice<bool>&, bool& /*aligned*/) {}
-  /// Whether sending continues: the peer's window is open again after it was full.
-  virtual void window_opened(bool& /*goes_on*/) {}
+  /// Whether the connection goes on, now that this has been noticed.
+  virtual void path_noticed(PathNotice, bool& /*goes_on*/) {}
   /// The EMSS that MULPDU is computed from (RFC 5044 section 4.5).
   virtual void emss_found(base::Family, std::size_t& /*octets*/) {}
 };

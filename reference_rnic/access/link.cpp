@@ -88,6 +88,10 @@ void Link::read_some() {
     std::size_t room = 0;
     for (const wire::MutableBytes& target : targets) room += target.size();
     const auto got = connection_->receive(targets);
+    if (got.ecn_marked && !goes_on_after(PathNotice::ecn_mark)) {
+      connection_->reset();
+      return ended(llp::Ending::reset);
+    }
     if (got.count > 0) stream_->call(&Stream::received, got.count, loop_.now());
     if (stream_->machine().holding()) return;
     if (got.peer_closed && !std::exchange(peer_closed_, true))
@@ -113,10 +117,14 @@ void Link::discard() {
 // ---- out ----
 
 void Link::writable() {
-  bool goes_on = true;
-  decisions_.ask(&Decisions::window_opened, goes_on);
-  blocked_ = !goes_on;
+  blocked_ = !goes_on_after(PathNotice::window_open);
   pump();
+}
+
+bool Link::goes_on_after(PathNotice notice) {
+  bool goes_on = true;
+  decisions_.ask(&Decisions::path_noticed, notice, goes_on);
+  return goes_on;
 }
 
 void Link::pump() {

@@ -62,6 +62,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void attention() override { pump(); }
 
   void read_some();
+  [[nodiscard]] bool goes_on_after(PathNotice notice);
   void discard();
   void hand_on_events();
   void write_out();

@@ -71,7 +71,7 @@ class BorrowedConnection final : public llp::TcpConnection {
   // The tester must not disturb a consumer's socket.
   [[nodiscard]] bool can_disturb() const override { return false; }
   bool send_lost(wire::Bytes) override { return false; }
-  bool inject(std::int64_t, wire::Bytes) override { return false; }
+  bool inject(std::int64_t, wire::Bytes, llp::Ecn) override { return false; }
 
  private:
   static base::FileDescriptor own_descriptor(int socket) {

@@ -233,9 +233,14 @@ struct SegmentsCutAnywhere : access::Decisions {
   void segments_aligned(const stream::Choice<bool>&, bool& aligned) override { aligned = false; }
 };
 
-struct GivesUpAtFullWindow : access::Decisions {
-  void window_opened(bool& goes_on) override { goes_on = false; }
+template <access::PathNotice Fatal>
+struct GivesUpAt : access::Decisions {
+  void path_noticed(access::PathNotice notice, bool& goes_on) override {
+    if (notice == Fatal) goes_on = false;
+  }
 };
+using GivesUpAtFullWindow = GivesUpAt<access::PathNotice::window_open>;
+using EcnMarkResets = GivesUpAt<access::PathNotice::ecn_mark>;
 
 struct LongerIpHeaderForgotten : access::Decisions {
   void emss_found(base::Family family, std::size_t& octets) override {
@@ -272,6 +277,7 @@ constexpr ConnectionRow rows[] = {
     connection_row<PrivateDataMadeUp>(Deviation::private_data_made_up),
     connection_row<SegmentsCutAnywhere>(Deviation::segments_cut_anywhere),
     connection_row<GivesUpAtFullWindow>(Deviation::gives_up_at_full_window),
+    connection_row<EcnMarkResets>(Deviation::ecn_mark_resets),
     connection_row<LongerIpHeaderForgotten>(Deviation::longer_ip_header_forgotten),
 };
 

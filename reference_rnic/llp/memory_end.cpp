@@ -67,8 +67,14 @@ std::size_t MemoryEnd::send(std::span<const wire::Bytes> pieces) {
   std::size_t offered = 0;
   for (const wire::Bytes& piece : pieces) offered += piece.size();
   const std::size_t taken = std::min(offered, window_ - std::min(window_, outstanding_));
-  std::size_t offset = 0;
-  for (std::size_t left = taken; left > 0;) {
+  const std::size_t repeated = std::min(taken, injected_);
+  injected_ -= repeated;
+  std::size_t offset = repeated;
+  while (offset != 0 && offset >= pieces.front().size()) {
+    offset -= pieces.front().size();
+    pieces = pieces.subspan(1);
+  }
+  for (std::size_t left = taken - repeated; left > 0;) {
     const std::size_t size = std::min(left, emss_);
     send_segment(pieces, offset, size);
     left -= size;
@@ -82,10 +88,20 @@ bool MemoryEnd::send_lost(wire::Bytes octets) {
   return send({&octets, 1}) == octets.size();
 }
 
+bool MemoryEnd::inject(std::int64_t offset, wire::Bytes octets, Ecn ecn) {
+  if (!is_open()) return false;
+  if (offset != 0 || injected_ != 0) return true;
+  std::span<const wire::Bytes> pieces(&octets, 1);
+  std::size_t done = 0;
+  send_segment(pieces, done, octets.size(), ecn);
+  injected_ = octets.size();
+  return true;
+}
+
 /// Sends the next `size` octets of `pieces`; the first `offset` octets of the front piece have been
 /// sent.
 void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset,
-                             std::size_t size) {
+                             std::size_t size, Ecn ecn) {
   std::vector<std::byte> segment;
   segment.reserve(size);
   while (segment.size() < size) {
@@ -101,10 +117,10 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
   outstanding_ += size;
   unacknowledged_ += size;
   fabric_->tap(local_, remote_, Kind::data, segment);
-  arrive_in_turn([self = shared_from_this(), segment = std::move(segment)]() mutable {
+  arrive_in_turn([self = shared_from_this(), segment = std::move(segment), ecn]() mutable {
     self->unacknowledged_ -= segment.size();
     const auto peer = self->peer_.lock();
-    if (peer && peer->state_ == State::open) return peer->data_arrives(std::move(segment));
+    if (peer && peer->state_ == State::open) return peer->data_arrives(std::move(segment), ecn);
     self->fabric_->after_latency([self] { self->reset_arrives(); });  // there is no receiver
   });
 }
@@ -144,7 +160,8 @@ void MemoryEnd::in_turn(std::function<void()> arrive) {
   fabric_->loop_.schedule(last_arrival_, std::move(arrive));
 }
 
-void MemoryEnd::data_arrives(std::vector<std::byte> segment) {
+void MemoryEnd::data_arrives(std::vector<std::byte> segment, Ecn ecn) {
+  ecn_marked_ = ecn_marked_ || ecn != Ecn::not_capable;
   ++segments_received_;
   last_segment_ = segment.size();
   inbox_.push_back(std::move(segment));
@@ -169,7 +186,7 @@ Connection::Received MemoryEnd::receive(std::span<const wire::MutableBytes> targ
   if (count > 0) release(count);
   if (inbox_.empty() && reset_arrived_ && state_ == State::open) end_later(Ending::reset);
   if (inbox_.empty() && fin_arrived_) fin_reported_ = true;
-  return {count, fin_reported_};
+  return {count, fin_reported_, std::exchange(ecn_marked_, false)};
 }
 
 /// Notifies the peer that its window has room again.

@@ -85,6 +85,9 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   Connection::Received receive(std::span<const wire::MutableBytes> targets);
   std::size_t send(std::span<const wire::Bytes> pieces);
   bool send_lost(wire::Bytes octets);
+  /// Only what comes next shows above the receiver's LLP, which keeps back what arrives too early
+  /// and drops what it has.
+  bool inject(std::int64_t offset, wire::Bytes octets, Ecn ecn);
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
   void shutdown_send();
   void reset();
@@ -113,11 +116,12 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
  private:
   void reply_arrives();
   void become_connected();
-  void data_arrives(std::vector<std::byte> segment);
+  void data_arrives(std::vector<std::byte> segment, Ecn ecn);
   void fin_arrives();
   void reset_arrives();
   void room_arrives(std::size_t octets);
-  void send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset, std::size_t size);
+  void send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset, std::size_t size,
+                    Ecn ecn = Ecn::not_capable);
   void release(std::size_t octets);
   void in_turn(std::function<void()> arrive);
   void arrive_in_turn(std::function<void()> arrive);
@@ -131,6 +135,8 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   Connection::Observer* observer_ = nullptr;
   std::deque<std::vector<std::byte>> inbox_;
   std::size_t front_used_ = 0;       ///< octets of the inbox's first segment already received
+  bool ecn_marked_ = false;          ///< a segment of the inbox
+  std::size_t injected_ = 0;         ///< octets that were injected, and come again in turn
   std::size_t window_;               ///< of our sending direction
   std::size_t outstanding_ = 0;      ///< sent and not yet taken by the peer's owner
   base::TimePoint last_arrival_{};   ///< of what we sent

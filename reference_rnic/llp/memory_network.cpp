@@ -38,9 +38,9 @@ class MemoryConnection final : public Connection {
   [[nodiscard]] bool change_emss(std::size_t octets) override { return end_->change_emss(octets); }
   [[nodiscard]] bool can_disturb() const override { return end_->is_open(); }
   bool send_lost(wire::Bytes octets) override { return end_->send_lost(octets); }
-  /// A receiver's LLP keeps back what arrives too early and drops what it has: nothing shows above
-  /// it.
-  bool inject(std::int64_t, wire::Bytes) override { return end_->is_open(); }
+  bool inject(std::int64_t offset, wire::Bytes octets, Ecn ecn) override {
+    return end_->inject(offset, octets, ecn);
+  }
   void leave_unacknowledged(bool unacknowledged) override {
     end_->leave_unacknowledged(unacknowledged);
   }

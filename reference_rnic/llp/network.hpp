@@ -28,6 +28,9 @@ struct Error {
 enum class Ending : std::uint8_t { refused, unreachable, timed_out, reset, failed };
 [[nodiscard]] const char* name(Ending ending);
 
+/// The ECN field of an IP packet (RFC 3168 section 5).
+enum class Ecn : std::uint8_t { not_capable, ect_1, ect_0, congestion_experienced };
+
 class Connection {
  public:
   /// Callbacks come from the event loop only. A connection may be destroyed in any of them.
@@ -50,6 +53,8 @@ class Connection {
   struct Received {
     std::size_t count = 0;
     bool peer_closed = false;  ///< the peer's FIN; no octet follows
+    /// A segment has come with an ECN mark. Only the in-memory link shows it.
+    bool ecn_marked = false;
   };
   /// Takes what has arrived, up to the targets' size; count 0 and not peer_closed: nothing at the
   /// moment.
@@ -82,7 +87,7 @@ class Connection {
   /// Sends a segment that bypasses the LLP; its octets begin `offset` after everything sent so far:
   /// out of turn, or repeated. The LLP does not know of it, so octets that it sends first must be
   /// sent in turn as well.
-  virtual bool inject(std::int64_t offset, wire::Bytes octets) = 0;
+  virtual bool inject(std::int64_t offset, wire::Bytes octets, Ecn ecn) = 0;
   /// Acts like an LLP that drops the segment received last, and those that follow, without
   /// acknowledging them: they arrive again when this is turned off. Only the in-memory link can.
   virtual void leave_unacknowledged(bool /*unacknowledged*/) {}

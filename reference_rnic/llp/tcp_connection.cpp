@@ -263,8 +263,8 @@ bool TcpConnection::send_lost(wire::Bytes octets) {
   return state_ == State::open && !send_shut_ && llp::send_lost(fd_.get(), octets);
 }
 
-bool TcpConnection::inject(std::int64_t offset, wire::Bytes octets) {
-  return state_ == State::open && llp::inject_segment(fd_.get(), offset, octets);
+bool TcpConnection::inject(std::int64_t offset, wire::Bytes octets, Ecn ecn) {
+  return state_ == State::open && llp::inject_segment(fd_.get(), offset, octets, ecn);
 }
 
 void TcpConnection::pause_receiving(bool paused) {

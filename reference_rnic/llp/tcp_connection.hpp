@@ -46,7 +46,7 @@ class TcpConnection : public Connection {
   [[nodiscard]] std::uint64_t data_segments_sent() const override;
   [[nodiscard]] bool can_disturb() const override;
   bool send_lost(wire::Bytes octets) override;
-  bool inject(std::int64_t offset, wire::Bytes octets) override;
+  bool inject(std::int64_t offset, wire::Bytes octets, Ecn ecn) override;
   void pause_receiving(bool paused) override;
   void set_receive_buffer(std::size_t octets) override;
 

@@ -164,6 +164,14 @@ std::optional<base::FileDescriptor> raw_socket_beside(int fd, const Ends& ends,
   return std::move(*raw);
 }
 
+/// What the socket sends from here on has this ECN field.
+bool mark(int raw, base::Family family, Ecn ecn) {
+  const int field = static_cast<int>(ecn);
+  const bool over_ipv4 = family == base::Family::ipv4;
+  return setsockopt(raw, over_ipv4 ? IPPROTO_IP : IPPROTO_IPV6, over_ipv4 ? IP_TOS : IPV6_TCLASS,
+                    &field, sizeof(field)) == 0;
+}
+
 }  // namespace
 
 bool choose_first_number(int fd, std::uint32_t number) { return Repair(fd).begin_at(number - 1); }
@@ -180,7 +188,7 @@ bool send_lost(int fd, wire::Bytes octets) {
   return count >= 0 && static_cast<std::size_t>(count) == octets.size();
 }
 
-bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets) {
+bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets, Ecn ecn) {
   const auto ends = ends_of(fd);
   if (!ends) return false;
   std::optional<std::uint32_t> next, acknowledged;
@@ -190,7 +198,7 @@ bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets) {
     acknowledged = repair.sequence(TCP_RECV_QUEUE);
   }
   const auto raw = raw_socket_beside(fd, *ends);
-  if (!raw || !next || !acknowledged) return false;
+  if (!raw || !next || !acknowledged || !mark(raw->get(), ends->local.family, ecn)) return false;
   const auto segment =
       segment_of(*ends, *next + static_cast<std::uint32_t>(offset), *acknowledged, octets);
   const SocketAddress target(ends->remote.with_port(0), ends->zone);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/wire/bytes.hpp"
 
 namespace rnic::llp {
@@ -18,7 +19,7 @@ namespace rnic::llp {
 /// TCP treats these octets as sent, and repeats them when no acknowledgement arrives.
 [[nodiscard]] bool send_lost(int fd, wire::Bytes octets);
 /// One segment of these octets, at `offset` from the next sequence number of the socket.
-[[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets);
+[[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets, Ecn ecn);
 /// The first octet that `fd`, which is not connected yet, will send has this sequence number.
 [[nodiscard]] bool choose_first_number(int fd, std::uint32_t number);
 /// Tells the peer, as a router on the way would, that its segments may have so many octets of data

@@ -150,11 +150,13 @@ void Peer::put(wire::Bytes octets, const Cut& cut) {
   if (cut.is_wanted()) verify_cut(before, lengths.size());
 }
 
-void Peer::inject(std::int64_t offset, wire::Bytes octets) {
+void Peer::inject(std::int64_t offset, wire::Bytes octets, rnic::llp::Ecn ecn) {
+  const auto field = static_cast<int>(ecn);
   context_.note(Direction::to_iut,
-                fmt::format("{} octets out of turn, {:+} from the next", octets.size(), offset),
+                fmt::format("{} octets out of turn, {:+} from the next{}", octets.size(), offset,
+                            field == 0 ? "" : fmt::format(", ECN field {:02b}", field)),
                 wire::hex(octets));
-  if (!connection().inject(offset, octets))
+  if (!connection().inject(offset, octets, ecn))
     context_.on_inconclusive("a segment out of turn was not sent");
 }
 

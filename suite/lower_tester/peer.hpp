@@ -57,7 +57,8 @@ class Peer final : public WireEnd {
   void lose_next() { lose_next_ = true; }
   /// A segment out of turn: octets that begin `offset` after all that was sent so far. What it
   /// sends too early must be sent in turn as well.
-  void inject(std::int64_t offset, wire::Bytes octets);
+  void inject(std::int64_t offset, wire::Bytes octets,
+              rnic::llp::Ecn ecn = rnic::llp::Ecn::not_capable);
 
   // -- state --
   /// CRC and Markers in use towards the IUT; a case may change them.

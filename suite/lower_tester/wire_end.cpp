@@ -185,14 +185,15 @@ void WireEnd::arrive(decltype(Arrival::what) what) {
 void WireEnd::readable() {
   std::array<std::byte, 16384> buffer;
   const std::array<wire::MutableBytes, 1> targets{buffer};
-  const auto [count, closed] = connection_->receive(targets);
-  if (count > 0) {
-    mark(Mark::Kind::data, Direction::from_iut, wire::Bytes(buffer).first(count));
-    reception_->take(wire::Bytes(buffer).first(count));
-    judge_->received(wire::Bytes(buffer).first(count), connection_->emss());
-    on_octets(wire::Bytes(buffer).first(count));
+  const auto got = connection_->receive(targets);
+  const wire::Bytes octets = wire::Bytes(buffer).first(got.count);
+  if (!octets.empty()) {
+    mark(Mark::Kind::data, Direction::from_iut, octets);
+    reception_->take(octets);
+    judge_->received(octets, connection_->emss());
+    on_octets(octets);
   }
-  if (closed && !iut_closed_) {
+  if (got.peer_closed && !iut_closed_) {
     iut_closed_ = true;
     mark(Mark::Kind::fin, Direction::from_iut);
     const bool middle = reception_->in_the_middle();

@@ -456,17 +456,23 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(segments_out_of_turn_change_nothing_above, Pair, P
     Connection& connection = *pair.client.connection;
     if (!connection.can_disturb()) return;
     const auto octets = pattern(300);
-    BOOST_TEST(connection.inject(200, Bytes(octets).subspan(200)));
+    BOOST_TEST(connection.inject(200, Bytes(octets).subspan(200), Ecn::not_capable));
     pair.loop.run_until(pair.loop.now() + 50ms, [] { return false; });
     BOOST_TEST(pair.server.received.size() == 0U);
     say(connection, octets);
     BOOST_TEST(pair.wait([&] { return pair.server.received.size() == octets.size(); }));
-    BOOST_TEST(connection.inject(-300, octets));
-    say(connection, octets);
+    BOOST_TEST(connection.inject(-300, octets, Ecn::not_capable));
+    // What comes next is taken at once, and its repetition is not.
+    BOOST_TEST(connection.inject(0, octets, Ecn::congestion_experienced));
     BOOST_TEST(pair.wait([&] { return pair.server.received.size() == 2 * octets.size(); }));
-    auto twice = octets;
-    twice.insert(twice.end(), octets.begin(), octets.end());
-    BOOST_TEST((pair.server.received == twice));
+    const auto last = pattern(100);
+    say(connection, octets);
+    say(connection, last);
+    auto all = octets;
+    all.insert(all.end(), octets.begin(), octets.end());
+    all.insert(all.end(), last.begin(), last.end());
+    BOOST_TEST(pair.wait([&] { return pair.server.received.size() == all.size(); }));
+    BOOST_TEST((pair.server.received == all));
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 1.2, 3 and 7.1.5: what TCP recovers from must not show above it: segments cut
-// anywhere, lost, out of order, repeated or overlapping, a closed window, a path that changes, and
-// the addresses that are listened on.
+// anywhere, lost, out of order, repeated, overlapping or marked, a closed window, a path that
+// changes, and the addresses that are listened on.
 #include <algorithm>
 
 #include "reference_rnic/wire/fpdu.hpp"
@@ -16,6 +16,7 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 namespace {
 
 constexpr std::size_t shrunken_emss = 700;
+constexpr auto gap_open_for = std::chrono::milliseconds(700);
 
 /// The peer of a connection on which segments can be lost or reordered.
 Peer& disturbed(Body& on, Peer& peer) {
@@ -140,6 +141,58 @@ CONFORMANCE_CASE(repeated_and_overlapping_segments_are_delivered_once,
   expect(second, completes().with_length(80));
   expect(second.buffer, holds(payload(80, 7)));
   expect_none(success_of(third));
+}
+
+// However long TCP takes to repeat what is missing: here several of its shortest timeouts.
+CONFORMANCE_CASE(gap_that_stays_open_for_long_is_closed,
+                 rules("mpa.receive.reordered-segments-delivered-in-order",
+                       "mpa.receive.gap-closing-indicated"),
+                 in_both_roles, over_both_families, deadline_of(10s)) {
+  const Work first = iut.post_receive(64), second = iut.post_receive(64);
+  const Region region = iut.register_memory(64, access::remote_write);
+  Peer& tester = disturbed(*this, peer.ready());
+  std::vector<Fpdu> fpdus;
+  for (const Outgoing& message :
+       {send_message(payload(50)), rdma_write(region.stag, region.base, payload(64)),
+        send_message(payload(51))})
+    fpdus.push_back(tester.prepare(message).front());
+  auto place = static_cast<std::int64_t>(encode(fpdus.front(), tester.sending()).size());
+  for (const Fpdu& later : {fpdus[1], fpdus[2]}) {
+    const Octets wire = encode(later, tester.sending());
+    tester.inject(place, wire);
+    place += static_cast<std::int64_t>(wire.size());
+  }
+  const auto none_until = context().loop.now() + gap_open_for;
+  const ExpectedEvent either = completion_of(first) | completion_of(second);
+  expect_that(!iut.take(either.matches, none_until), "no completion before the gap closes",
+              "a completion", "mpa.receive.reordered-segments-delivered-in-order");
+  tester.send(fpdus);
+  expect(first, completes().with_length(50), "mpa.receive.gap-closing-indicated");
+  expect(second, completes().with_length(51), "mpa.receive.gap-closing-indicated");
+  expect(region, holds(payload(64)), "mpa.receive.gap-closing-indicated");
+}
+
+// A path may set the ECN field of any packet, whether or not the ends use it (RFC 3168).
+CONFORMANCE_CASE(segments_with_ecn_marks_are_taken, rules("mpa.dual-stack.tcp-rules-followed"),
+                 in_both_roles, over_both_families) {
+  const auto take = [&](const char* name, rnic::llp::Ecn ecn) {
+    row(name, [&] {
+      const Work receive = iut.post_receive(64);
+      Peer& tester = disturbed(*this, peer.ready());
+      const Fpdu fpdu = tester.prepare(send_message(payload(50))).front();
+      tester.inject(0, encode(fpdu, tester.sending()), ecn);
+      const auto until = context().loop.now() + environment().quiet_window;
+      const auto at_once = iut.take(completion_of(receive).matches, until);
+      tester.send(fpdu);  // TCP repeats what is not acknowledged
+      if (!at_once) expect(receive, completes().with_length(50));
+      advise_that(at_once.has_value(), "the marked segment taken", "only the one without a mark");
+      expect(receive.buffer, holds(payload(50)));
+      expect_still_working();
+    });
+  };
+  take("ECT(0)", rnic::llp::Ecn::ect_0);
+  take("ECT(1)", rnic::llp::Ecn::ect_1);
+  take("congestion experienced", rnic::llp::Ecn::congestion_experienced);
 }
 
 CONFORMANCE_CASE(marker_is_compared_when_the_gap_before_it_closes,
