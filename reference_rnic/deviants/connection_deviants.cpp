@@ -52,6 +52,38 @@ struct ListensOnBothFamilies : access::Decisions {
   }
 };
 
+bool listens_everywhere(const base::Address& local) {
+  return local.octets == base::Address{}.octets;
+}
+
+/// Listens at `local` in place of what its consumer named.
+void move_listener(llp::Network& network, llp::Listener::Observer& observer,
+                   std::vector<std::unique_ptr<llp::Listener>>& listeners,
+                   const base::Address& local) {
+  listeners.clear();
+  if (auto other = network.listen(local, observer)) listeners.push_back(std::move(*other));
+}
+
+struct WildcardIsOneAddress : access::Decisions {
+  void listening(llp::Network& network, llp::Listener::Observer& observer,
+                 std::vector<std::unique_ptr<llp::Listener>>& listeners) override {
+    const base::Address local = listeners.front()->local();
+    if (listens_everywhere(local))
+      move_listener(network, observer, listeners,
+                    network.address(local.family).with_port(local.port));
+  }
+};
+
+struct ListensEverywhere : access::Decisions {
+  void listening(llp::Network& network, llp::Listener::Observer& observer,
+                 std::vector<std::unique_ptr<llp::Listener>>& listeners) override {
+    base::Address local = listeners.front()->local();
+    if (listens_everywhere(local)) return;
+    local.octets = {};
+    move_listener(network, observer, listeners, local);
+  }
+};
+
 struct HalfOpenStartupBlocks : access::Decisions {
   void startups_allowed(std::size_t& most) override { most = 1; }
 };
@@ -252,6 +284,8 @@ struct LongerIpHeaderForgotten : access::Decisions {
 constexpr ConnectionRow rows[] = {
     connection_row<ConnectionOutlivesItsEndpoint>(Deviation::connection_outlives_its_endpoint),
     connection_row<ListensOnBothFamilies>(Deviation::listens_on_both_families),
+    connection_row<WildcardIsOneAddress>(Deviation::wildcard_is_one_address),
+    connection_row<ListensEverywhere>(Deviation::listens_everywhere),
     connection_row<HalfOpenStartupBlocks>(Deviation::half_open_startup_blocks),
     connection_row<ConsumerIrdIgnored>(Deviation::consumer_ird_ignored),
     connection_row<ReadQueueSharedByStreams>(Deviation::read_queue_shared_by_streams),

@@ -53,17 +53,21 @@ class MemoryConnection final : public Connection {
 
 class MemoryListener final : public Listener, private MemoryAcceptor {
  public:
+  /// `places`: the addresses that it takes connections to.
   MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, base::Address local,
-                 std::optional<std::size_t> segment_limit, ObserverCaller caller,
-                 Observer& observer)
+                 std::vector<base::Address> places, std::optional<std::size_t> segment_limit,
+                 ObserverCaller caller, Observer& observer)
       : fabric_(std::move(fabric)),
         local_(local),
+        places_(std::move(places)),
         segment_limit_(segment_limit.value_or(SIZE_MAX)),
         caller_(caller),
         observer_(observer) {
-    fabric_->listeners_[local_] = this;
+    for (const base::Address& place : places_) fabric_->listeners_[place] = this;
   }
-  ~MemoryListener() override { fabric_->listeners_.erase(local_); }
+  ~MemoryListener() override {
+    for (const base::Address& place : places_) fabric_->listeners_.erase(place);
+  }
   MemoryListener(const MemoryListener&) = delete;
   MemoryListener& operator=(const MemoryListener&) = delete;
   [[nodiscard]] base::Address local() const override { return local_; }
@@ -78,6 +82,7 @@ class MemoryListener final : public Listener, private MemoryAcceptor {
 
   std::shared_ptr<MemoryFabric::State> fabric_;
   base::Address local_;
+  std::vector<base::Address> places_;
   std::size_t segment_limit_;
   ObserverCaller caller_;
   Observer& observer_;
@@ -88,34 +93,44 @@ class MemoryListener final : public Listener, private MemoryAcceptor {
 class MemoryNetwork final : public Network {
  public:
   MemoryNetwork(std::shared_ptr<MemoryFabric::State> fabric, base::Address ipv4, base::Address ipv6,
-                ObserverCaller observer_caller)
+                ObserverCaller observer_caller, std::vector<base::Address> further)
       : fabric_(std::move(fabric)),
         ipv4_(ipv4.with_port(0)),
         ipv6_(ipv6.with_port(0)),
-        observer_caller_(observer_caller) {
+        observer_caller_(observer_caller),
+        own_(std::move(further)) {
+    own_.insert(own_.begin(), {ipv4_, ipv6_});
     assert(ipv4_.family == base::Family::ipv4 && ipv6_.family == base::Family::ipv6);
-    [[maybe_unused]] const bool fresh =
-        fabric_->hosts_.insert(ipv4_).second && fabric_->hosts_.insert(ipv6_).second;
-    assert(fresh && "two hosts of one fabric have the same address");
+    for (base::Address& own : own_) {
+      own.port = 0;
+      [[maybe_unused]] const bool fresh = fabric_->hosts_.insert(own).second;
+      assert(fresh && "two hosts of one fabric have the same address");
+    }
   }
   ~MemoryNetwork() override {
-    fabric_->hosts_.erase(ipv4_);
-    fabric_->hosts_.erase(ipv6_);
+    for (const base::Address& own : own_) fabric_->hosts_.erase(own);
   }
   MemoryNetwork(const MemoryNetwork&) = delete;
   MemoryNetwork& operator=(const MemoryNetwork&) = delete;
 
   [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
       const base::Address& local, Listener::Observer& observer) override {
-    base::Address where = local;
-    if (where.octets == base::Address{}.octets) where = address(local.family).with_port(local.port);
-    if (where.with_port(0) != address(where.family))
-      return std::unexpected(error(EADDRNOTAVAIL, "listen on", where));
-    if (where.port == 0) where.port = fabric_->free_port(where);
-    if (fabric_->listeners_.contains(where))
-      return std::unexpected(error(EADDRINUSE, "listen on", where));
-    return std::make_unique<MemoryListener>(fabric_, where, segment_limit_, observer_caller_,
-                                            observer);
+    const bool everywhere = local.octets == base::Address{}.octets;
+    std::vector<base::Address> places;
+    for (const base::Address& own : own_)
+      if (own.family == local.family && (everywhere || own == local.with_port(0)))
+        places.push_back(own.with_port(local.port));
+    if (places.empty()) return std::unexpected(error(EADDRNOTAVAIL, "listen on", local));
+    if (local.port == 0) {
+      const std::uint16_t port = fabric_->free_port(places.front());
+      for (base::Address& place : places) place.port = port;
+    }
+    for (const base::Address& place : places)
+      if (fabric_->listeners_.contains(place))
+        return std::unexpected(error(EADDRINUSE, "listen on", place));
+    const base::Address where = local.with_port(places.front().port);
+    return std::make_unique<MemoryListener>(fabric_, where, std::move(places), segment_limit_,
+                                            observer_caller_, observer);
   }
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
       const base::Address& remote, Connection::Observer& observer) override {
@@ -145,6 +160,7 @@ class MemoryNetwork final : public Network {
   std::shared_ptr<MemoryFabric::State> fabric_;
   base::Address ipv4_, ipv6_;
   ObserverCaller observer_caller_;
+  std::vector<base::Address> own_;
   std::optional<std::size_t> segment_limit_;
 };
 
@@ -154,8 +170,9 @@ MemoryFabric::~MemoryFabric() { state_->tap_ = nullptr; }
 
 std::unique_ptr<Network> MemoryFabric::add_host(const base::Address& ipv4,
                                                 const base::Address& ipv6,
-                                                ObserverCaller observer_caller) {
-  return std::make_unique<MemoryNetwork>(state_, ipv4, ipv6, observer_caller);
+                                                ObserverCaller observer_caller,
+                                                std::vector<base::Address> further) {
+  return std::make_unique<MemoryNetwork>(state_, ipv4, ipv6, observer_caller, std::move(further));
 }
 
 void MemoryFabric::set_tap(std::function<void(const Passed&)> tap) {

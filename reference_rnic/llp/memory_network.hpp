@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
@@ -33,10 +34,11 @@ class MemoryFabric {
   MemoryFabric(base::EventLoop& loop, Options options);
   explicit MemoryFabric(base::EventLoop& loop) : MemoryFabric(loop, Options{}) {}
   ~MemoryFabric();
-  /// A host with these addresses (ports ignored).
+  /// A host with these addresses (ports ignored). It connects from none of the further ones.
   [[nodiscard]] std::unique_ptr<Network> add_host(const base::Address& ipv4,
                                                   const base::Address& ipv6,
-                                                  ObserverCaller observer_caller = {});
+                                                  ObserverCaller observer_caller = {},
+                                                  std::vector<base::Address> further = {});
   void set_tap(std::function<void(const Passed&)> tap);
 
   class State;  ///< private to the implementation

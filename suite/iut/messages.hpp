@@ -66,6 +66,7 @@ inline constexpr const char* endpoint_access = "endpoint_access";
 inline constexpr const char* endpoint_attributes = "endpoint_attributes";
 inline constexpr const char* backlog = "backlog";
 inline constexpr const char* event_objects = "event_objects";
+inline constexpr const char* wildcard_listen = "wildcard_listen";
 }  // namespace capability
 
 // ---------------------------------------------------------------- commands
@@ -201,7 +202,8 @@ struct ResetEndpoint {
 
 struct Listen {
   Handle listener = 0;
-  std::string address;          ///< literal; empty: the IUT's own address of `family`
+  /// Literal; empty: the IUT's own address of `family`; "0.0.0.0" or "::": all of the family.
+  std::string address;
   std::string family = "ipv4";  ///< "ipv4" or "ipv6"
   std::uint16_t port = 0;       ///< 0: the agent chooses
   /// Connection requests that can wait for an answer; absent: as many as the agent chooses.

@@ -38,6 +38,7 @@ struct GuestOptions {
   unsigned processors = 2;
   unsigned memory_mib = 512;
   std::string ipv4 = "10.77.0.2/24", ipv6 = "fd77::2/64";
+  std::string further_ipv4{}, further_ipv6{};  ///< of the same interface; empty: none
   std::string mac = "52:54:00:77:00:02";
   unsigned mtu = 1500;
   int management_tap = -1;  ///< of a second interface, eth1; -1: there is none

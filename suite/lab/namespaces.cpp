@@ -84,10 +84,15 @@ Done bring_up_link(int network_namespace, const std::string& name, unsigned mtu)
 Done bring_up(const LabHost& host) {
   const std::string& name = host.interface;
   if (auto done = bring_up_link(host.network_namespace, name, host.mtu); !done) return done;
-  const std::vector<std::vector<std::string>> steps = {
-      {"ip", "addr", "add", fmt::format("{}/{}", host.ipv4, host.ipv4_prefix), "dev", name},
-      {"ip", "addr", "add", fmt::format("{}/{}", host.ipv6, host.ipv6_prefix), "dev", name,
-       "nodad"}};
+  std::vector<std::vector<std::string>> steps;
+  for (const std::string& ipv4 : {host.ipv4, host.further_ipv4})
+    if (!ipv4.empty())
+      steps.push_back(
+          {"ip", "addr", "add", fmt::format("{}/{}", ipv4, host.ipv4_prefix), "dev", name});
+  for (const std::string& ipv6 : {host.ipv6, host.further_ipv6})
+    if (!ipv6.empty())
+      steps.push_back({"ip", "addr", "add", fmt::format("{}/{}", ipv6, host.ipv6_prefix), "dev",
+                       name, "nodad"});
   for (const auto& step : steps)
     if (auto done = run_in(host.network_namespace, step); !done) return done;
   return {};
@@ -196,6 +201,8 @@ std::expected<void, std::string> Lab::make_hosts(const LabOptions& options) {
   tester_ = host_of(tester_interface, options.tester_ipv4, options.tester_ipv6, options.mtu);
   tester_.network_namespace = tester_namespace_.get();
   iut_ = host_of(iut_interface, options.iut_ipv4, options.iut_ipv6, options.mtu);
+  iut_.further_ipv4 = options.further_ipv4;
+  iut_.further_ipv6 = options.further_ipv6;
   return {};
 }
 

@@ -28,6 +28,7 @@ struct LabHost {
   std::string ipv4, ipv6;
   unsigned ipv4_prefix = 24, ipv6_prefix = 64;
   unsigned mtu = 1500;
+  std::string further_ipv4{}, further_ipv6{};  ///< of the same interface; empty: none
   /// The first of `spare_count` further addresses, each for one use: what other hosts learn about
   /// the path to one of them affects nothing else.
   std::string spare_ipv4{};
@@ -38,6 +39,7 @@ struct LabOptions {
   unsigned mtu = 1500;
   std::string tester_ipv4 = "10.77.0.1", iut_ipv4 = "10.77.0.2";
   std::string tester_ipv6 = "fd77::1", iut_ipv6 = "fd77::2";
+  std::string further_ipv4 = "10.77.0.3", further_ipv6 = "fd77::3";  ///< of the IUT
   std::string tester_spare = "10.77.0.128/25";  ///< further addresses of the tester
 };
 

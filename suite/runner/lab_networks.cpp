@@ -28,6 +28,8 @@ HostSetup words(const lab::LabHost& host) {
   return {.network_namespace = lab::namespace_path(host.network_namespace),
           .ipv4 = host.ipv4,
           .ipv6 = host.ipv6,
+          .further_ipv4 = host.further_ipv4,
+          .further_ipv6 = host.further_ipv6,
           .spare_ipv4 = host.spare_ipv4,
           .spare_count = host.spare_count};
 }
@@ -83,6 +85,9 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
     guest.programs.emplace_back(dat_cases_program());
     guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
   }
+  const lab::LabOptions usual;
+  guest.further_ipv4 = usual.further_ipv4 + "/24";
+  guest.further_ipv6 = usual.further_ipv6 + "/64";
   guest.variant = "tunable";
   guest.slab_checks = options.slab_checks;
   guest.log_file = fs::absolute(options.out) /
@@ -107,7 +112,7 @@ class GuestNetwork final : public TestNetwork {
         setup_(common_setup(options)) {
     setup_.reach = WorkerSetup::Reach::process;
     setup_.tester = words(lab_.tester());
-    setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
+    setup_.iut = words(lab_.iut());
     if (options.choice.kind == IutChoice::Kind::dat) ia_ = options.choice.device;
     if (options.choice.kind == IutChoice::Kind::kverbs) driver_ = "kverbs";
   }

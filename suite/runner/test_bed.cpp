@@ -84,8 +84,8 @@ class MemoryTestBed final : MemorySetup, public InProcessTestBed {
   MemoryTestBed(const TestHost& tester_side, const TestHost& iut_side, const WorkerSetup& setup,
                 const SuiteParts& parts) {
     tester = fabric.add_host(tester_side.tcp.ipv4, tester_side.tcp.ipv6);
-    iut =
-        fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6, rnic::llp::ObserverCaller(call_iut));
+    iut = fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6, rnic::llp::ObserverCaller(call_iut),
+                          further_addresses(setup.iut).value_or(std::vector<base::Address>{}));
     set_up(loop, *tester, *iut, setup, parts);
   }
 };
@@ -98,6 +98,7 @@ void apply(const WorkerSetup& setup, cases::Environment& environment) {
   environment.pics = setup.pics;
   environment.strict = setup.strict;
   environment.dat = setup.dat;
+  environment.iut_further = further_addresses(setup.iut).value_or(std::vector<base::Address>{});
 }
 
 Result<std::unique_ptr<TestBed>> make_test_bed(const WorkerSetup& setup, const SuiteParts& parts) {
@@ -105,6 +106,8 @@ Result<std::unique_ptr<TestBed>> make_test_bed(const WorkerSetup& setup, const S
   if (!tester) return std::unexpected(tester.error());
   auto iut = make_test_host(setup.iut);
   if (!iut) return std::unexpected(iut.error());
+  if (auto further = further_addresses(setup.iut); !further)
+    return std::unexpected(further.error());
   if (setup.reach != WorkerSetup::Reach::in_process) {
     return make_agent_test_bed(std::move(*tester), iut->tcp.ipv4, iut->tcp.ipv6, setup);
   }

@@ -30,6 +30,17 @@ Result<Address> address(const std::string& literal, base::Family family) {
 
 }  // namespace
 
+Result<std::vector<Address>> further_addresses(const HostSetup& words) {
+  std::vector<Address> further;
+  for (const std::string& literal : {words.further_ipv4, words.further_ipv6}) {
+    if (literal.empty()) continue;
+    const auto parsed = Address::parse(literal);
+    if (!parsed) return std::unexpected(parsed.error());
+    further.push_back(*parsed);
+  }
+  return further;
+}
+
 Result<TestHost> make_test_host(const HostSetup& words) {
   TestHost host;
   const auto ipv4 = address(words.ipv4, base::Family::ipv4),

@@ -4,6 +4,7 @@
 
 #include <expected>
 #include <string>
+#include <vector>
 
 #include "base/file_descriptor.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
@@ -16,6 +17,9 @@ struct TestHost {
   rnic::llp::TcpHost tcp;
 };
 
+/// The further addresses of a host. The error is one line.
+[[nodiscard]] std::expected<std::vector<base::Address>, std::string> further_addresses(
+    const HostSetup& words);
 /// Made according to the parent's setup. The error is one line.
 [[nodiscard]] std::expected<TestHost, std::string> make_test_host(const HostSetup& words);
 

@@ -54,7 +54,11 @@ std::unique_ptr<TestNetwork> memory_network(const Options& options) {
   WorkerSetup setup = common_setup(options);
   setup.memory_link = true;
   setup.tester = {.network_namespace = "", .ipv4 = "10.77.0.1", .ipv6 = "fd77::1"};
-  setup.iut = {.network_namespace = "", .ipv4 = "10.77.0.2", .ipv6 = "fd77::2"};
+  setup.iut = {.network_namespace = "",
+               .ipv4 = "10.77.0.2",
+               .ipv6 = "fd77::2",
+               .further_ipv4 = "10.77.0.3",
+               .further_ipv6 = "fd77::3"};
   results::LabRecord record{.kind = results::LabKind::memory,
                             .interface = "",
                             .mtu = 1500,
@@ -69,7 +73,11 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
   constexpr std::uint32_t segment = 1448;
   setup.tester = {
       .network_namespace = "", .ipv4 = "127.0.0.1", .ipv6 = "::1", .max_segment = segment};
-  setup.iut = {.network_namespace = "", .ipv4 = "127.0.0.2", .ipv6 = "::1", .max_segment = segment};
+  setup.iut = {.network_namespace = "",
+               .ipv4 = "127.0.0.2",
+               .ipv6 = "::1",
+               .further_ipv4 = "127.0.0.3",
+               .max_segment = segment};
   if (auto added = add_reference_agent(setup, options, -1); !added)
     return std::unexpected(added.error());
   results::LabRecord record{.kind = results::LabKind::loopback,
@@ -183,6 +191,8 @@ TestNetworkOr external_network(const Options& options, const Tell& tell) {
       !wanted.empty() && ::if_nametoindex(wanted.c_str()) == 0)
     return std::unexpected(fmt::format(
         "--capture-interface: there is no interface '{}'; `ip link` shows them", wanted));
+  setup.iut.further_ipv4 = options.access.further_ipv4;
+  setup.iut.further_ipv6 = options.access.further_ipv6;
   Interface captured;
   for (const std::string& literal : options.addresses) {
     const auto zoned = ZonedAddress::parse(literal);

@@ -35,6 +35,8 @@ using base::record::table;
 constexpr auto table_of(const HostSetup*) {
   return table("host", required("namespace", &HostSetup::network_namespace),
                required("ipv4", &HostSetup::ipv4), required("ipv6", &HostSetup::ipv6),
+               required("further_ipv4", &HostSetup::further_ipv4),
+               required("further_ipv6", &HostSetup::further_ipv6),
                required("max_segment", &HostSetup::max_segment),
                required("spare_ipv4", &HostSetup::spare_ipv4),
                required("spare_count", &HostSetup::spare_count),

@@ -36,6 +36,8 @@ struct HostSetup {
   std::string network_namespace;
   /// Literals; empty: the side has none.
   std::string ipv4, ipv6;
+  /// Further addresses of the IUT's host.
+  std::string further_ipv4{}, further_ipv6{};
   /// TCP_MAXSEG; 0: as the route says.
   std::uint32_t max_segment = 0;
   /// The first of the addresses that are unused unless a case asks for one, and how many there are.

@@ -412,6 +412,22 @@ BOOST_AUTO_TEST_CASE(the_emss_of_a_memory_link_changes_for_both_ends) {
   BOOST_TEST(pair.server.connection->data_segments_received() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(a_listener_everywhere_is_at_each_address_of_its_host) {
+  MemoryPair pair;
+  const auto further = *base::Address::parse("10.77.0.4");
+  const auto host = pair.fabric.add_host(*base::Address::parse("10.77.0.3"),
+                                         *base::Address::parse("fd77::3"), {}, {further});
+  Acceptor acceptor;
+  const auto everywhere = host->listen(*base::Address::parse("0.0.0.0"), acceptor);
+  BOOST_REQUIRE(everywhere);
+  for (const auto& address : {host->address(base::Family::ipv4), further}) {
+    Endpoint client;
+    client.connection =
+        *pair.tester.connect(address.with_port((*everywhere)->local().port), client);
+    BOOST_TEST(pair.loop.run_until(pair.loop.now() + 1s, [&] { return client.is_connected; }));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_unknown_host_is_unreachable) {
   MemoryPair pair;
   Endpoint client;

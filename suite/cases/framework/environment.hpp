@@ -50,6 +50,8 @@ struct Environment {
   iut::Iut& iut;
   /// The addresses at which the IUT listens and from which it connects; ports ignored.
   base::Address iut_ipv4, iut_ipv6;
+  /// Further addresses of its host.
+  std::vector<base::Address> iut_further{};
 
   /// PIXIT: deadlines are multiplied by it.
   double deadline_scale = 1.0;

@@ -17,6 +17,27 @@ iut::Handle request_of(Body& body, Peer& visitor) {
   return event->request;
 }
 
+/// The port of a listener at this address.
+std::uint16_t listen_at(Body& body, const std::string& address, const char* what) {
+  const bool ipv4 = body.the_case().family == base::Family::ipv4;
+  const iut::Listen listen{body.iut.new_handle(), address, ipv4 ? "ipv4" : "ipv6", 0};
+  const iut::Reply listening = body.iut.call(listen, what);
+  if (!listening.port) body.stop(Verdict::error, "a listener without a port");
+  return *listening.port;
+}
+
+const char* wildcard(base::Family family) {
+  return family == base::Family::ipv4 ? "0.0.0.0" : "::";
+}
+
+/// The address of the IUT, and the further ones of its family.
+std::vector<base::Address> addresses_like(Body& body, const base::Address& own) {
+  std::vector<base::Address> all{own};
+  for (const base::Address& further : body.environment().iut_further)
+    if (further.family == own.family) all.push_back(further);
+  return all;
+}
+
 }  // namespace
 
 CONFORMANCE_CASE(endpoint_is_destroyed_while_it_is_being_accepted,
@@ -77,6 +98,43 @@ CONFORMANCE_CASE(as_many_requests_wait_as_the_backlog_says, rules("verbs.listen.
   }
   for (const iut::Handle request : requests) iut.accept(request, iut.create_endpoint());
   for (Peer* each : waiting) expect(*each, accepting_reply());
+}
+
+CONFORMANCE_CASE(listener_without_an_address_takes_requests_to_all,
+                 rules("verbs.listen.wildcard-takes-all-addresses"),
+                 needs(capability::wildcard_listen), over_both_families, deadline_of(10s)) {
+  const base::Address own = iut_address();
+  const std::uint16_t port = listen_at(*this, wildcard(own.family), "listen on all addresses");
+  for (const base::Address& address : addresses_like(*this, own)) {
+    Peer& visitor = another_peer();
+    const auto done = visitor.connect(address.with_port(port));
+    expect_that(done.has_value(), fmt::format("a connection to {}", address.host()),
+                done ? "one" : done.error());
+    visitor.send(mpa_request());
+    const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
+    expect_that(event.has_value(), fmt::format("a request to {}", address.host()), "none");
+    iut.accept(event->request, iut.create_endpoint());
+    expect(visitor, accepting_reply());
+  }
+}
+
+CONFORMANCE_CASE(listener_of_one_address_takes_no_request_to_another,
+                 rules("verbs.listen.restricted-to-its-address"),
+                 needs(capability::wildcard_listen), over_both_families) {
+  const base::Address own = iut_address();
+  const std::vector<base::Address> all = addresses_like(*this, own);
+  if (all.size() < 2)
+    stop(
+        Verdict::not_applicable,
+        "the IUT's host has one address of this family: further_address of the PIXIT names others");
+  establish();
+  const std::uint16_t port = listen_at(*this, all[1].host(), "listen on a further address");
+  Peer& visitor = another_peer();
+  const auto astray = visitor.connect(own.with_port(port));
+  if (astray) visitor.send(mpa_request());
+  expect_none(connect_request());
+  // Another listener of the same host may have this port at the other address.
+  advise_that(!astray, "no connection to the other address", "a connection");
 }
 
 CASES_OF_FILE(verbs, connections)

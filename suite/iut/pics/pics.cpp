@@ -66,6 +66,8 @@ constexpr std::array items{
              "Can its consumer say how many connection requests may wait?"},
     PicsItem{capability::event_objects, false, "",
              "Do asynchronous events name the endpoint or queue that they are about?"},
+    PicsItem{capability::wildcard_listen, false, "",
+             "Can its consumer listen on all addresses of the host at once?"},
     PicsItem{capability::configure_revision_1, false, "",
              "Can the agent make it start connections with MPA revision 1?"},
     PicsItem{capability::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},

@@ -34,6 +34,8 @@ class Reader {
       versioned_ = yaml_.integer(value, "pixit (the version of this format)", 1, 1).has_value();
     else if (key == "address")
       take_addresses(key, value, pixit_.ipv4, pixit_.ipv6);
+    else if (key == "further_address")
+      take_addresses(key, value, pixit_.further_ipv4, pixit_.further_ipv6);
     else if (key == "tester_address")
       take_addresses(key, value, pixit_.tester_ipv4, pixit_.tester_ipv6);
     else if (key == "tester_spare")

@@ -13,8 +13,9 @@
 namespace suite::iut {
 
 struct Pixit {
-  std::string ipv4, ipv6;                ///< the IUT's addresses, with zone; empty: not used
-  std::string tester_ipv4, tester_ipv6;  ///< the tester's; empty: chosen by the route
+  std::string ipv4, ipv6;                  ///< the IUT's addresses, with zone; empty: not used
+  std::string further_ipv4, further_ipv6;  ///< of the IUT's host, besides these; empty: none
+  std::string tester_ipv4, tester_ipv6;    ///< the tester's; empty: chosen by the route
   std::string tester_spare;       ///< a block of further IPv4 addresses of the tester; empty: none
   std::string capture_interface;  ///< the tester's; empty: the one the tester's address is on
   double deadline_scale = 1.0;    ///< of all deadlines of cases

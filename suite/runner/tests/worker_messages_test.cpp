@@ -82,7 +82,10 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   setup.agent = {"a", "b c"};
   setup.deviations = {"d"};
   setup.lawful = {"l"};
-  setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
+  setup.tester = {.network_namespace = "/proc/1/fd/3",
+                  .ipv4 = "10.77.0.1",
+                  .ipv6 = "fd77::1",
+                  .max_segment = 1448};
   setup.tester.zone = "eth1";
   setup.deadline_scale = 2.5;
   setup.quiet_window = 7;
