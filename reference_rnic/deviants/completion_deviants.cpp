@@ -271,12 +271,16 @@ struct EventNamesNothing : verbs::Decisions {
   }
 };
 
-struct StreamErrorReportedAsDeviceError : verbs::Decisions {
+/// Reports every error of a stream in one way.
+template <verbs::AsyncKind Kind>
+struct StreamErrorReportedAs : verbs::Decisions {
   void event_given(std::optional<AsyncEvent>& event) override {
     if (event && event->queue_pair && event->kind != verbs::AsyncKind::last_buffer)
-      event->kind = verbs::AsyncKind::device_fatal;
+      event->kind = Kind;
   }
 };
+using StreamErrorReportedAsDeviceError = StreamErrorReportedAs<verbs::AsyncKind::device_fatal>;
+using EveryErrorIsAnAccessError = StreamErrorReportedAs<verbs::AsyncKind::queue_pair_access_error>;
 
 template <verbs::AsyncKind Kind>
 struct EventNotReported : verbs::Decisions {
@@ -323,6 +327,7 @@ constexpr RnicRow rows[] = {
     rnic_row<LaterWorkOvertakes>(Deviation::later_work_overtakes),
     rnic_row<EventNamesNothing>(Deviation::event_names_nothing),
     rnic_row<StreamErrorReportedAsDeviceError>(Deviation::stream_error_reported_as_device_error),
+    rnic_row<EveryErrorIsAnAccessError>(Deviation::every_error_is_an_access_error),
     rnic_row<OverrunNotReported>(Deviation::overrun_not_reported),
     rnic_row<LastBufferNotReported>(Deviation::last_buffer_not_reported),
     rnic_row<TerminateNotReported>(Deviation::terminate_not_reported),

@@ -170,6 +170,7 @@ const Row rows[] = {
     {Deviation::access_reported_in_full, query},
     {Deviation::event_names_nothing, lose_connection},
     {Deviation::stream_error_reported_as_device_error, lose_connection},
+    {Deviation::every_error_is_an_access_error, lose_connection},
     {Deviation::overrun_not_reported, overrun},
     {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
 };
