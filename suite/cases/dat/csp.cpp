@@ -127,6 +127,18 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_csp_create
     });
 }
 
+DAT_CASE(service_point_with_an_invalid_ia_is_refused, calls(dat_csp_create),
+         rules("dat.csp-create.invalid-handle"), with_hostile_handles) {
+  Common common(*this);
+  const LiveObjects live(ia());
+  const auto call = DAT_HANDLE_TO_PROVIDER(common.own)->csp_create_func;
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_IA))
+    row(name, [&] {
+      expect(CALL(call, handle, &common.comm, common.pointer(), common.requests.get(), &common.csp),
+             returns(DAT_INVALID_HANDLE));
+    });
+}
+
 DAT_CASE(query_returns_what_it_was_made_of, calls(dat_csp_query), rules("dat.csp-query.success")) {
   Common common(*this);
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());

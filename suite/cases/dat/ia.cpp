@@ -365,6 +365,18 @@ DAT_CASE(related_query_with_null_arguments_is_refused, calls(ia_ha_related),
   });
 }
 
+DAT_CASE(related_query_with_an_invalid_ia_is_refused, calls(ia_ha_related),
+         rules("dat.ia-ha-related.invalid-handle"), with_hostile_handles) {
+  const HaRelated related(*this);
+  const LiveObjects live(ia());
+  std::string own_name = target().ia;
+  DAT_BOOLEAN answer = DAT_FALSE;
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_IA))
+    row(name, [&] {
+      expect(CALL(related.call, handle, own_name.data(), &answer), returns(DAT_INVALID_HANDLE));
+    });
+}
+
 DAT_CASES_OF_FILE(ia)
 
 }  // namespace suite::cases::dat
