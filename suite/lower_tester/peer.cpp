@@ -19,7 +19,6 @@ using rnic::llp::Connection;
 
 namespace {
 
-constexpr auto cut_timeout = std::chrono::seconds(1);
 constexpr auto cut_look_again = std::chrono::milliseconds(1);
 // The number of octets of a provocation that are shown.
 constexpr std::size_t provocation_hex = 8;
@@ -81,7 +80,9 @@ void Acceptor::accepted(std::unique_ptr<Connection> connection) {
 }
 
 std::unique_ptr<Connection> Acceptor::next(TimePoint deadline) {
+  const TimePoint since = context_.loop.now();
   if (!context_.loop.run_until(deadline, [this] { return !waiting_.empty(); })) return nullptr;
+  context_.came(since);
   auto connection = std::move(waiting_.front());
   waiting_.pop_front();
   return connection;
@@ -169,13 +170,19 @@ bool Peer::push(wire::Bytes octets) {
     context_.on_inconclusive("a segment could not be lost");
     return false;
   }
-  const auto all_taken = [&] {
+  const auto some_taken = [&] {
     if (!can_send()) return true;
     const std::array<wire::Bytes, 1> pieces{octets};
-    octets = octets.subspan(connection().send(pieces, true));
-    return octets.empty();
+    const std::size_t taken = connection().send(pieces, true);
+    octets = octets.subspan(taken);
+    return taken > 0 || octets.empty();
   };
-  if (context_.loop.run_until(context_.deadline, all_taken) && octets.empty()) return true;
+  for (TimePoint since = context_.loop.now();
+       context_.loop.run_until(context_.deadline, some_taken) && can_send();
+       since = context_.loop.now()) {
+    context_.came(since);
+    if (octets.empty()) return true;
+  }
   context_.note(Direction::to_iut,
                 fmt::format("{} octets not sent: {}", octets.size(),
                             can_send() ? "the IUT takes no more" : "the connection has ended"));
@@ -185,14 +192,18 @@ bool Peer::push(wire::Bytes octets) {
 /// A cut counts only if that many segments were sent: the kernel may have joined what waited for
 /// its window.
 void Peer::verify_cut(std::uint64_t segments_before, std::size_t wanted) {
-  const TimePoint deadline = std::min(context_.deadline, context_.loop.now() + cut_timeout);
-  const auto acknowledged = [this] { return !can_send() || connection().unacknowledged() == 0; };
-  while (!acknowledged() && context_.loop.now() < deadline)
-    context_.loop.run_until(std::min(deadline, context_.loop.now() + cut_look_again), acknowledged);
-  const std::uint64_t sent = connection().data_segments_sent() - segments_before;
-  if (sent < wanted && !is_broken())
+  const TimePoint since = context_.loop.now();
+  const auto sent = [&] { return connection().data_segments_sent() - segments_before; };
+  const auto over = [&] {
+    return !can_send() || sent() >= wanted || connection().unacknowledged() == 0;
+  };
+  while (!over() && context_.loop.now() < context_.deadline)
+    context_.loop.run_until(std::min(context_.deadline, context_.loop.now() + cut_look_again),
+                            over);
+  if (over()) context_.came(since);
+  if (sent() < wanted && !is_broken())
     context_.on_inconclusive(fmt::format(
-        "the wanted cut did not reach the wire: {} TCP segments in place of {}", sent, wanted));
+        "the wanted cut did not reach the wire: {} TCP segments in place of {}", sent(), wanted));
 }
 
 }  // namespace suite::lower_tester

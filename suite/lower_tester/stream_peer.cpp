@@ -205,7 +205,8 @@ bool StreamPeer::can_transfer() const {
 }
 
 void StreamPeer::wait_until(const std::function<bool()>& holds) {
-  context_.loop.run_until(context_.deadline, holds);
+  const base::TimePoint since = context_.loop.now();
+  if (context_.loop.run_until(context_.deadline, holds)) context_.came(since);
 }
 
 // ---------------------------------------------------------------- work

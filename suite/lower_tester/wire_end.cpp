@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -28,6 +29,17 @@ void note_request(wire::Bytes ulpdu, Evidence& evidence) {
 
 void Context::note(Direction direction, std::string text, std::string hex) {
   evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
+}
+
+void Context::came(TimePoint since) {
+  if (since < deadline) deadline = std::max(deadline, loop.now() + patience);
+}
+
+TimePoint Context::end_of_look(TimePoint until) const {
+  constexpr int replies = 10;
+  constexpr base::Duration most = std::chrono::seconds(1);
+  if (until <= loop.now() || until >= deadline) return until;
+  return std::max(until, std::min(deadline, loop.now() + std::min(replies * pace, most)));
 }
 
 // ---------------------------------------------------------------- opening and closing
@@ -65,8 +77,12 @@ std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
   if (!connection) return std::unexpected(connection.error().message);
   connection_ = std::move(*connection);
   begin(MpaRole::initiator);
+  const TimePoint since = context_.loop.now();
   context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
-  if (is_connected_) return {};
+  if (is_connected_) {
+    context_.came(since);
+    return {};
+  }
   context_.evidence.connect_failed = true;
   return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
                                      broken_ ? arrivals_.front().text() : "no answer"));
@@ -163,7 +179,7 @@ void WireEnd::begin_rdma_mode() {
 
 Arrival WireEnd::next(TimePoint deadline) {
   const TimePoint since = context_.loop.now();
-  context_.loop.run_until(deadline, [this] {
+  context_.loop.run_until(context_.end_of_look(deadline), [this] {
     return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
   });
   if (arrivals_.empty() && deadline >= context_.deadline && reception_) {
@@ -171,6 +187,7 @@ Arrival WireEnd::next(TimePoint deadline) {
     judge_->nothing_more_comes();
   }
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.loop.now() - since}};
+  context_.came(since);
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
   return arrival;

@@ -22,7 +22,7 @@ struct Context {
   rnic::llp::Network& network;
   Evidence evidence;
   base::TimePoint start{};
-  /// The deadline of the case: no wait is longer.
+  /// The end of the wait for what the case expects next: no wait is longer.
   base::TimePoint deadline{};
   /// A rule broken by what the IUT sent.
   std::function<void(const SenderFault&)> on_fault;
@@ -30,7 +30,18 @@ struct Context {
   std::function<void(std::string)> on_inconclusive;
   /// Whether the IUT is known to be gone, so that nothing more will arrive; may be empty.
   std::function<bool()> is_abandoned{};
+  /// How long the wait for one thing may take.
+  base::Duration patience{};
 
+  /// What a wait since then was for has come, so that the next one may take as long: however many
+  /// things a case waits for, and however slow the hosts are, only a single thing that is missing
+  /// uses up the time. A deadline that had passed before stays.
+  void came(base::TimePoint since);
+  /// How long the agent has taken for its latest replies.
+  base::Duration pace{};
+  /// The end of a look at whether something comes by then. On a host that is slow, what comes soon
+  /// takes longer.
+  [[nodiscard]] base::TimePoint end_of_look(base::TimePoint until) const;
   [[nodiscard]] Offset now() const { return loop.now() - start; }
   void note(Direction direction, std::string text, std::string hex = {});
 };

@@ -45,8 +45,8 @@ void Body::use_spare_address() {
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
       case_.deadline * environment_.deadline_scale);
-  context_.deadline =
-      context_.loop.now() + (shortened_since_.empty() ? scaled : scaled / shortening);
+  context_.patience = shortened_since_.empty() ? scaled : scaled / shortening;
+  context_.deadline = context_.loop.now() + context_.patience;
   iut.answer_by(context_.loop.now() + scaled);
 }
 
@@ -123,10 +123,11 @@ CaseStop Body::judged(CaseStop stop) {
   std::string trouble;
   if (partner_) {
     // The API may refuse work before the end has reached the tester.
-    context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [&] {
-      trouble = partner_->trouble();
-      return !trouble.empty();
-    });
+    context_.loop.run_until(context_.end_of_look(context_.loop.now() + environment_.quiet_window),
+                            [&] {
+                              trouble = partner_->trouble();
+                              return !trouble.empty();
+                            });
   } else if (peer.ended_by_iut()) {
     trouble = "the IUT has ended the connection";
   }
@@ -152,7 +153,8 @@ void Body::on_row_over(const std::optional<CaseStop>& end) {
   row_was_late_ = time_is_up();
   // Later arrivals may show why: a fault of the sender is often complete only then.
   if (end && end->verdict == Verdict::fail)
-    context_.loop.run_until(context_.loop.now() + environment_.quiet_window, [] { return false; });
+    context_.loop.run_until(context_.end_of_look(context_.loop.now() + environment_.quiet_window),
+                            [] { return false; });
   finish_judging();
 }
 

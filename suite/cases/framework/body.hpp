@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the body of a case is written with: `iut`, `peer`, `expect(...)` and their helpers.
 //
-// Everything waits for events with the case's deadline. An expectation that fails is recorded and
+// Everything waits for events with the case's deadline, which is that of each single thing: it
+// starts again when what was waited for has come. An expectation that fails is recorded and
 // ends the body; one that holds, or is an advisory, is recorded and the body continues. Each names
 // the rule that it judges; by default the case's first rule. If that rule is a SHOULD, a failure is
 // an advisory: it also ends the body if what was waited for is missing.

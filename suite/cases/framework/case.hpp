@@ -42,7 +42,7 @@ struct Case {
   Configuration configuration;
   Role role = Role::responder;
   base::Family family = base::Family::ipv4;
-  /// Before the PIXIT's scale.
+  /// As in CaseOptions.
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);
   /// Makes the body, ready to run once. The parts outlive it.
   std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&,

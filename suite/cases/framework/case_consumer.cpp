@@ -28,6 +28,18 @@ void CaseConsumer::giving(const iut::Command& command) {
     context_.evidence.reads.by_iut = true;
 }
 
+void CaseConsumer::came(base::TimePoint since) { context_.came(since); }
+
+void CaseConsumer::replied(base::TimePoint since) {
+  const base::Duration took = now() - since;
+  auto& pace = context_.pace;
+  pace = pace == base::Duration::zero() ? took : (3 * pace + took) / 4;
+}
+
+base::TimePoint CaseConsumer::end_of_look(base::TimePoint until) const {
+  return context_.end_of_look(until);
+}
+
 void CaseConsumer::note(std::string text) {
   context_.note(lower_tester::Direction::none, "IUT: " + std::move(text));
 }

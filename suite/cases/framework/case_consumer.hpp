@@ -26,6 +26,9 @@ class CaseConsumer final : public Consumer {
 
  private:
   void giving(const iut::Command& command) override;
+  void came(base::TimePoint since) override;
+  void replied(base::TimePoint since) override;
+  [[nodiscard]] base::TimePoint end_of_look(base::TimePoint until) const override;
   void note(std::string text) override;
   [[nodiscard]] base::TimePoint reply_due() const override;
   [[nodiscard]] base::TimePoint completion_due() const override;

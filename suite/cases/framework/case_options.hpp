@@ -26,7 +26,7 @@ struct CaseOptions {
   Configuration configuration;
   std::vector<Role> roles{Role::responder};
   bool both_families = false;
-  /// Before the PIXIT's scale.
+  /// For each thing that the case waits for (in DAT, for the case); before the PIXIT's scale.
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);
   /// DAT: the calls whose behaviour is judged, such as `dat_ep_connect`.
   std::vector<std::string_view> calls;

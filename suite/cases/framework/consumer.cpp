@@ -73,6 +73,8 @@ void Consumer::poll() {
 
 std::optional<iut::Event> Consumer::take(const std::function<bool(const iut::Event&)>& wanted,
                                          TimePoint deadline) {
+  const TimePoint since = now();
+  deadline = end_of_look(deadline);
   auto at = events_.begin();
   while (true) {
     at = std::find_if(at, events_.end(), wanted);
@@ -82,6 +84,7 @@ std::optional<iut::Event> Consumer::take(const std::function<bool(const iut::Eve
     if (!fetch(deadline)) return std::nullopt;
     at = was_empty ? events_.begin() : std::next(last);
   }
+  came(since);
   iut::Event event = std::move(*at);
   events_.erase(at);
   return event;
@@ -94,7 +97,10 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  return supported(try_call(std::move(command), what, reply_due()), what);
+  const TimePoint since = now();
+  iut::Reply reply = try_call(std::move(command), what, reply_due());
+  replied(since);
+  return supported(std::move(reply), what);
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {

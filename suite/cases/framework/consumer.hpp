@@ -187,6 +187,12 @@ class Consumer {
 
   /// Called before a command is given.
   virtual void giving(const iut::Command& command) = 0;
+  /// What was waited for since then has come.
+  virtual void came(base::TimePoint /*since*/) {}
+  /// The agent has replied to a command given then.
+  virtual void replied(base::TimePoint /*since*/) {}
+  /// The end of a look at whether an event comes by then.
+  [[nodiscard]] virtual base::TimePoint end_of_look(base::TimePoint until) const { return until; }
   /// Records what happens at the API, one line each.
   virtual void note(std::string text) = 0;
   /// The deadline for the reply to a command that is given now.

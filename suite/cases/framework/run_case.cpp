@@ -100,8 +100,9 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     keep_worse(end, body->judged(stop));
     // Later arrivals may show why: a fault of the sender is often complete only then.
     if (end->verdict == Verdict::fail)
-      environment.loop.run_until(environment.loop.now() + environment.quiet_window,
-                                 [] { return false; });
+      environment.loop.run_until(
+          context.end_of_look(environment.loop.now() + environment.quiet_window),
+          [] { return false; });
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }

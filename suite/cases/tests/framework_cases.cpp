@@ -53,6 +53,16 @@ CONFORMANCE_CASE(waits_for_a_completion, rules("mpa.crc.support-implemented")) {
   expect(iut.post_receive(16), completes().with_length(5));
 }
 
+CONFORMANCE_CASE(waits_for_ten_completions, rules("mpa.crc.support-implemented")) {
+  for (int i = 0; i < 10; ++i) expect(iut.post_receive(16), completes());
+}
+
+CONFORMANCE_CASE(looks_for_a_completion, rules("mpa.crc.support-implemented")) {
+  const Work receive = iut.post_receive(16);
+  const auto soon = context().loop.now() + environment().quiet_window;
+  expect_that(iut.take(completion_of(receive).matches, soon).has_value(), "a completion", "none");
+}
+
 CONFORMANCE_CASE(uses_the_peer, rules("mpa.crc.support-implemented")) {
   peer.send(send_message({}));
 }

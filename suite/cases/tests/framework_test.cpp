@@ -11,6 +11,8 @@
 
 namespace suite::cases {
 
+using namespace std::chrono_literals;
+
 std::vector<Case> mpa_startup();
 
 namespace {
@@ -23,6 +25,21 @@ Case find_case(std::string_view slug) {
 
 struct Fixture : FakeSetting {
   CaseOutcome run(std::string_view slug) { return run_case(find_case(slug), environment); }
+  /// The agent takes a while to reply, and the first Receives complete a while later.
+  void complete_receives(std::size_t most, base::Duration reply, base::Duration completion) {
+    iut.posted.clear();
+    iut.answer = [=, this](const iut::Command& command, iut::Reply&) {
+      const auto* receive = std::get_if<iut::PostReceive>(&command);
+      if (receive == nullptr) return;
+      loop.run_until(loop.now() + reply, [] { return false; });
+      if (iut.count<iut::PostReceive>() > most) return;
+      iut::CompletionEvent event;
+      event.endpoint = receive->endpoint;
+      event.work = receive->work;
+      event.status = "success";
+      loop.schedule(loop.now() + completion, [this, event] { iut.events.emplace_back(event); });
+    };
+  }
 };
 
 }  // namespace
@@ -223,6 +240,25 @@ BOOST_AUTO_TEST_CASE(rows_after_one_that_used_up_its_deadline_get_a_tenth_of_it)
   BOOST_TEST((outcome.duration < std::chrono::seconds(7)));
 }
 
+// However long it takes altogether, on slow hosts: only one thing that does not come is missing.
+BOOST_AUTO_TEST_CASE(the_deadline_is_that_of_each_thing_a_case_waits_for) {
+  complete_receives(10, 4s, 4s);
+  CaseOutcome outcome = run("waits_for_ten_completions");
+  BOOST_TEST((outcome.verdict == Verdict::pass), outcome.reason);
+  BOOST_TEST((outcome.duration == 80s));
+  complete_receives(9, 4s, 4s);
+  outcome = run("waits_for_ten_completions");
+  BOOST_TEST((outcome.verdict == Verdict::fail), outcome.reason);
+  BOOST_TEST((outcome.duration >= 81s && outcome.duration <= 82s));
+}
+
+BOOST_AUTO_TEST_CASE(a_look_is_longer_on_a_slow_host) {
+  complete_receives(1, 0s, 500ms);
+  BOOST_TEST((run("looks_for_a_completion").verdict == Verdict::fail));
+  complete_receives(1, 80ms, 500ms);
+  BOOST_TEST((run("looks_for_a_completion").verdict == Verdict::pass));
+}
+
 BOOST_AUTO_TEST_CASE(a_fault_of_the_harness_is_an_error) {
   const CaseOutcome outcome = run("throws");
   BOOST_TEST((outcome.verdict == Verdict::error));
@@ -299,7 +335,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 20u);
+  BOOST_TEST(ids.size() == 22u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");
