@@ -287,10 +287,11 @@ class Runner:
             self.checker.fault(block.page, block.line, f"ends with {done.returncode}, not {block.status}:\n{block.text}\n{done.stdout[-2000:]}")
 
     def run_beside_dut(self, blocks, folder):
-        """One shell for all of them: they are the steps of one way."""
+        """One shell for all of them: they are the steps of one way. It reads them from a file, since ssh reads what is on standard input."""
         text = "".join(f"echo '{block.page}:{block.line}'\n{block.text}" for block in blocks)
+        (folder / "steps").write_text(text)
         first = blocks[0]
-        block = Block(first.page, first.line, "sh", set(), "bin/rnic-lab dut -- bash -e -x <<'STEPS'\n" + text + "STEPS\n", [], 0, False)
+        block = Block(first.page, first.line, "sh", set(), "bin/rnic-lab dut -- bash -e -x steps", [], 0, False)
         self.run_block(block, folder, pathlib.Path.home())
 
     def run(self, page):
