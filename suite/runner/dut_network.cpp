@@ -9,6 +9,7 @@
 
 #include "base/time_text.hpp"
 #include "suite/iut/agent_client.hpp"
+#include "suite/lab/kernel_log.hpp"
 #include "suite/runner/host_facts.hpp"
 
 namespace suite::runner {
@@ -86,6 +87,8 @@ void DutNetwork::log_is_settled() {
 std::string DutNetwork::kernel_complaints() {
   if (!kernel_log_) return {};
   std::string complaint = kernel_log_->complaint();
+  if (lab::tells_of_crash(complaint))
+    tell_("the kernel of the IUT's host has crashed: " + complaint.substr(0, complaint.find('\n')));
   const auto failure = kernel_log_->failure();
   // A command that is started again may fail again: it follows when something has come.
   const bool follows = (follows_ ? kernel_log_->follows() : kernel_log_->heard()) && !failure;
