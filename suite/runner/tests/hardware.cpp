@@ -11,7 +11,10 @@ namespace suite::runner::tests::hardware {
 
 namespace {
 
+using Network = lab::Dut::Network;
+
 constexpr const char* kernel_log = "hardware_test.kernel.log";
+bool dut_is_harmed = false;
 
 struct TestBed {
   TestBed() {
@@ -36,6 +39,21 @@ std::string known_issues() {
 lab::Dut& dut() {
   static const TestBed the_test_bed;
   return *the_test_bed.dut;
+}
+
+OnDut::OnDut() {
+  if (!dut_is_harmed) return;
+  dut().power_off();
+  for (const Network network : {Network::management, Network::data})
+    checked(dut().set_link(network, true));
+  checked(dut().power_on());
+  dut_is_harmed = false;
+}
+
+OnDut::~OnDut() {
+  const auto test = boost::unit_test::framework::current_test_case().p_id;
+  const bool passed = boost::unit_test::results_collector.results(test).passed();
+  dut_is_harmed = harmed_ || !passed;
 }
 
 std::unique_ptr<Program> start(const Words& words) {

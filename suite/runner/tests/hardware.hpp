@@ -2,6 +2,7 @@
 // What the tests of the way to hardware share: the lab's DUT, and runs against it.
 #pragma once
 
+#include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 #include <expected>
 #include <memory>
@@ -20,6 +21,8 @@ using Json = nlohmann::json;
 
 inline const std::string suite_program = RNIC_SUITE;
 constexpr int harness_fault = 3;  ///< an exit code
+/// What a run says as soon as cases are judged.
+constexpr const char* first_passes = "pass           ddp.";
 
 template <typename Value>
 Value checked(std::expected<Value, std::string> result) {
@@ -27,8 +30,25 @@ Value checked(std::expected<Value, std::string> result) {
   if constexpr (!std::is_void_v<Value>) return std::move(*result);
 }
 
-/// The one DUT of this program. Each test leaves it as it was.
+/// The one DUT of this program.
 lab::Dut& dut();
+
+/// The fixture of a test, for which the DUT works: it boots anew after a test that failed, and after
+/// one that has harmed it.
+class OnDut {
+ public:
+  OnDut();
+  ~OnDut();
+  OnDut(const OnDut&) = delete;
+  OnDut& operator=(const OnDut&) = delete;
+
+ protected:
+  /// The test leaves the DUT other than it was.
+  void harm() { harmed_ = true; }
+
+ private:
+  bool harmed_ = false;
+};
 
 /// Starts a program as the tester's host does.
 std::unique_ptr<Program> start(const Words& words);

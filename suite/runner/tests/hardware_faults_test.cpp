@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr const char* first_passes = "pass           ddp.";
 constexpr const char* silent = "the IUT has not answered since ";
 constexpr const char* back = "the IUT answers again";
 
@@ -77,6 +76,8 @@ void check_fault_that_stays(const Step& make, const Step& mend,
 
 }  // namespace
 
+BOOST_FIXTURE_TEST_SUITE(faults, OnDut)
+
 BOOST_AUTO_TEST_CASE(management_link_down_for_a_while) {
   check_fault_that_passes([] { unplug(Network::management); }, 10s,
                           [] { plug_in(Network::management); });
@@ -113,10 +114,6 @@ BOOST_AUTO_TEST_CASE(sshd_killed) {
   check_fault_that_stays(
       [] { checked(dut().run("kill -9 $(pidof dropbear)")); },
       [] { checked(dut().run("/sbin/dropbear -r /etc/dropbear/host_key -s -j -k")); });
-}
-
-BOOST_AUTO_TEST_CASE(agents_killed) {
-  check_fault_that_passes([] { checked(dut().run("kill -9 $(pidof rnic-agent)")); }, 0s, [] {});
 }
 
 BOOST_AUTO_TEST_CASE(agents_stopped) {
@@ -227,3 +224,5 @@ BOOST_AUTO_TEST_CASE(run_killed) {
   run_there({suite_program, "collect", run.out});
   run.check_resumption();
 }
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -3,6 +3,8 @@
 #include "suite/runner/tests/hardware.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <chrono>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -11,11 +13,30 @@
 using namespace suite::runner::tests;
 using namespace suite::runner::tests::hardware;
 namespace lab = suite::lab;
+using namespace std::chrono_literals;
 
-BOOST_AUTO_TEST_CASE(doctor_finds_nothing_wrong) {
-  const Finished finished = run_there(with({suite_program, "doctor"}, iut_words()));
-  BOOST_TEST(finished.status == 0, finished.out);
-  BOOST_TEST(finished.out.find("\nfail") == std::string::npos, finished.out);
+BOOST_FIXTURE_TEST_SUITE(way_to_hardware, OnDut)
+
+BOOST_AUTO_TEST_CASE(doctor_finds_each_fault_of_the_other_host) {
+  harm();
+  const auto finds = [](const std::string& finding, int status, const Words& iut) {
+    const Finished finished = run_there(with({suite_program, "doctor"}, iut));
+    BOOST_TEST(finished.status == status, finding << finished.out);
+    BOOST_TEST(finished.out.find(finding) != std::string::npos, finding << finished.out);
+  };
+  const Words usual = iut_words({lab::Dut::data_ipv4});
+  finds("no RDMA device 'siw9': there are siw0", harness_fault,
+        {"--iut", "verbs:siw9", "--host", "ssh:root@dut", "--address", lab::Dut::data_ipv4});
+  finds("10.77.0.9 is no address of that host", harness_fault, iut_words({"10.77.0.9"}));
+  finds(fmt::format("{} is on eth1, but siw0 is on eth0", lab::Dut::management_ipv4), harness_fault,
+        iut_words({lab::Dut::management_ipv4}));
+  finds("not found", harness_fault, with(usual, {"--agent-path", "/opt/no-agent"}));
+  for (const int octets : {1400, 9000}) {
+    checked(dut().run(fmt::format("/bin/ip link set eth0 mtu {}", octets)));
+    finds(fmt::format("MTU {}", octets), 0, usual);
+  }
+  checked(dut().run("/bin/ip link set eth0 down"));
+  finds(fmt::format("eth0 of {} is down", lab::Dut::data_ipv4), harness_fault, usual);
 }
 
 BOOST_AUTO_TEST_CASE(the_wrong_capture_interface_is_noticed_at_once) {
@@ -52,19 +73,45 @@ BOOST_AUTO_TEST_CASE(failures_are_drafted_as_known_issues) {
   BOOST_TEST(run_there(with(run.words(), {"--fresh"})).status == 0);
 }
 
+namespace {
+
+// Case and verdict.
+std::map<std::string, std::string> verdicts_in(const Json& results) {
+  std::map<std::string, std::string> all;
+  for (const Json& one : results["cases"]) all[one["id"]] = one["verdict"];
+  return all;
+}
+
+// The same implementation in the guest that runs make for themselves, without ssh.
+std::map<std::string, std::string> verdicts_in_guest(const Scratch& scratch) {
+  const std::string out = scratch / "guest";
+  const auto program = start({suite_program, "run", "--iut", "siw-vm", "--out", out});
+  program->allow(30min);
+  BOOST_TEST(program->finish().status != harness_fault);
+  return verdicts_in(Json::parse(text_of(fs::path(out) / "results.json")));
+}
+
+}  // namespace
+
 // The whole suite, with the PICS that `probe` writes. Cases that panic the kernel of soft-iWARP are
-// among them: the host is reset, and the run goes on. What a case needs and this host does not
-// give, siw's own PICS does not claim either.
+// among them: the host is reset, and the run goes on. All that is judged in the guest is judged on
+// this host.
 BOOST_AUTO_TEST_CASE(the_whole_suite_is_judged_by_the_issues_of_this_device) {
+  harm();
   Run run(resets_and_kernel_log());
   run.select = {};
   const std::string pics = run.scratch / "pics.yaml";
   const Finished probed = run_there(
       with(with({suite_program, "probe"}, run.iut), {"--pixit", run.scratch / "pixit.yaml", pics}));
   BOOST_REQUIRE_MESSAGE(probed.status == 0, probed.err);
-  const Finished finished = check_whole(*start(with(run.words(), {"--pics", pics})), run);
+  const auto program = start(with(run.words(), {"--pics", pics}));
+  program->allow(30min);
+  const Finished finished = check_whole(*program, run);
   BOOST_TEST(finished.out.find("reset of the IUT's host at ") != std::string::npos, finished.out);
   check_nobody_left();
+  const auto here = verdicts_in(run.results()), in_guest = verdicts_in_guest(run.scratch);
+  for (const auto& [id, verdict] : in_guest)
+    if (verdict != "not_applicable") BOOST_TEST(here.at(id) != "not_applicable", id);
 }
 
 // ---------------------------------------------------------------- addresses and frames
@@ -169,3 +216,5 @@ BOOST_AUTO_TEST_CASE(an_isolated_case_of_this_device_runs_last) {
   BOOST_TEST(!alone.empty());
   BOOST_TEST(alone > last_of_others);
 }
+
+BOOST_AUTO_TEST_SUITE_END()

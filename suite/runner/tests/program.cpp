@@ -32,8 +32,6 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto time_limit = std::chrono::seconds(300);  // it hangs, however busy the machine
-
 base::Pipe make_pipe() {
   auto made = base::make_pipe();
   BOOST_REQUIRE(made.has_value());
@@ -126,7 +124,7 @@ Program::Program(const Words& words, const Setting& setting) {
 }
 
 void Program::pump_until(const std::function<bool()>& done, const std::string& what, int also) {
-  const auto end = steady_clock::now() + time_limit;
+  const auto end = steady_clock::now() + time_limit_;
   while (!done()) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - steady_clock::now()).count();
@@ -213,7 +211,7 @@ bool everybody_leaves() {
   sigaddset(&child_ended, SIGCHLD);
   sigset_t before;
   sigprocmask(SIG_BLOCK, &child_ended, &before);
-  const auto end = steady_clock::now() + time_limit;
+  const auto end = steady_clock::now() + usual_time_limit;
   pid_t found = 0;
   while (found >= 0 && steady_clock::now() < end) {
     while ((found = ::waitpid(-1, nullptr, WNOHANG)) > 0) {

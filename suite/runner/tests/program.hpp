@@ -18,6 +18,9 @@ namespace suite::runner::tests {
 
 using Words = std::vector<std::string>;
 
+/// What takes longer hangs, however busy the machine.
+constexpr std::chrono::seconds usual_time_limit{300};
+
 /// A folder of the test's own, removed with it.
 struct Scratch {
   Scratch();
@@ -69,9 +72,13 @@ class Program {
   void signal_group(int number) const;
   /// Waits for its end.
   Finished finish();
+  /// From here on a wait may take this long in place of the usual limit.
+  void allow(std::chrono::seconds time) { time_limit_ = time; }
 
  private:
   void pump_until(const std::function<bool()>& done, const std::string& what, int also = -1);
+
+  std::chrono::seconds time_limit_ = usual_time_limit;
 
   std::optional<base::Process> process_;  ///< its end is that of its group
   base::FileDescriptor out_, err_;
