@@ -43,3 +43,5 @@ BENCHMARK_CAPTURE(send_64_octets, no_crc, Framing{.crc = false});
 
 }  // namespace
 }  // namespace rnic::bench
+
+BENCHMARK_MAIN();

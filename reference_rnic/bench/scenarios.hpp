@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The list of what rnic-bench measures.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reference_rnic/bench/workloads.hpp"
+
+namespace rnic::bench {
+
+struct Scenario {
+  std::string name;
+  Work work;
+  std::vector<std::string> contenders;
+};
+
+/// `quick`: with few messages.
+[[nodiscard]] std::vector<Scenario> scenarios(bool quick);
+
+}  // namespace rnic::bench
