@@ -2,10 +2,7 @@
 // Real time and file descriptors over epoll.
 #include "base/epoll_loop.hpp"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cerrno>
 #include <system_error>
@@ -22,8 +19,10 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-constexpr int events_per_poll = 32;
 constexpr int timers_per_round = 16;  ///< then I/O gets its turn, lest deferred callbacks starve it
+constexpr int rounds_per_dispatch = 16;  ///< of timers; then the owner's lock gets free
+
+bool never() { return false; }
 
 }  // namespace
 
@@ -44,6 +43,26 @@ class EpollLoop::State {
       // One round always runs, so that a deadline of "now" dispatches what is ready.
       if (Clock::now() >= deadline) return false;
     }
+  }
+
+  [[nodiscard]] bool await(Ready& ready, Duration limit) const {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
+    const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+    ready.count = epoll_pwait2(epoll_.get(), ready.events.data(),
+                               static_cast<int>(ready.events.size()), &timeout, nullptr);
+    if (ready.count < 0 && errno != EINTR) throw_errno("epoll_pwait2");
+    return ready.count >= 0;
+  }
+
+  void dispatch(const Ready& ready) {
+    const DispatchGuard guard(running_);
+    call_watchers(ready, never);
+    run_some_due_timers();
+  }
+
+  void dispatch_timers() {
+    const DispatchGuard guard(running_);
+    run_some_due_timers();
   }
 
   void control(int operation, int fd, std::uint32_t events, std::uint32_t generation) {
@@ -78,30 +97,34 @@ class EpollLoop::State {
     return round;
   }
 
+  void run_some_due_timers() {
+    for (int i = 0; i < rounds_per_dispatch && run_due_timers(never) != Round::nothing; ++i) {
+    }
+  }
+
   Round poll(TimePoint deadline, const std::function<bool()>& done) {
-    std::array<epoll_event, events_per_poll> events;
-    const int count = wait(events, deadline);
-    for (int i = 0; i < count; ++i) {
-      const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
+    if (const auto next = timers_.next()) deadline = std::min(deadline, *next);
+    // An endless deadline is waited for in portions, which spares the arithmetic an overflow.
+    const bool waits = deadline != TimePoint{};
+    const Duration left = waits ? std::clamp<Duration>(deadline - Clock::now(), Duration::zero(),
+                                                       std::chrono::seconds(60))
+                                : Duration::zero();
+    Ready ready;
+    static_cast<void>(await(ready, left));
+    return call_watchers(ready, done);
+  }
+
+  Round call_watchers(const Ready& ready, const std::function<bool()>& done) {
+    for (int i = 0; i < ready.count; ++i) {
+      const epoll_event& event = ready.events[static_cast<std::size_t>(i)];
+      const std::uint64_t key = event.data.u64;
       const auto found = watches_.find(static_cast<int>(key & 0xFFFFFFFFU));
       if (found == watches_.end() || found->second->generation != key >> 32) continue;
       const auto watch = found->second;  // it may be removed in its own callback
-      watch->callback(events[static_cast<std::size_t>(i)].events);
+      watch->callback(event.events);
       if (done()) return Round::done;  // what is left is level-triggered and comes again
     }
-    return count > 0 ? Round::dispatched : Round::nothing;
-  }
-
-  int wait(std::array<epoll_event, events_per_poll>& events, TimePoint deadline) {
-    if (const auto next = timers_.next()) deadline = std::min(deadline, *next);
-    // An endless deadline is waited for in portions, which spares the arithmetic an overflow.
-    const Duration left =
-        std::clamp<Duration>(deadline - Clock::now(), Duration::zero(), std::chrono::seconds(60));
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-    const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
-    const int count = epoll_pwait2(epoll_.get(), events.data(), events_per_poll, &timeout, nullptr);
-    if (count < 0 && errno != EINTR) throw_errno("epoll_pwait2");
-    return count;
+    return ready.count > 0 ? Round::dispatched : Round::nothing;
   }
 
   FileDescriptor epoll_;
@@ -144,6 +167,12 @@ void EpollLoop::unwatch(int fd) {
   state_->watches_.erase(found);
   state_->control(EPOLL_CTL_DEL, fd, 0, 0);
 }
+
+bool EpollLoop::await(Ready& ready, Duration limit) const { return state_->await(ready, limit); }
+
+void EpollLoop::dispatch(const Ready& ready) { state_->dispatch(ready); }
+
+void EpollLoop::dispatch_timers() { state_->dispatch_timers(); }
 
 int EpollLoop::descriptor() const { return state_->descriptor(); }
 

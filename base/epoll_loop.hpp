@@ -2,6 +2,9 @@
 // The event loop of real time and real file descriptors, over epoll.
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -27,9 +30,19 @@ class EpollLoop final : public EventLoop {
   void change(int fd, std::uint32_t events);
   void unwatch(int fd);  ///< before the fd is closed; an fd that is not watched is left alone
 
-  // For an owner that waits by itself, with its lock released, and then dispatches what is ready
-  // with run_until(now(), ...).
+  // For an owner that waits by itself, with its lock released.
 
+  struct Ready {
+    std::array<epoll_event, 32> events;
+    int count = 0;
+  };
+  /// Waits until one of the watched is ready, for so long at most. It needs no lock. False: a signal
+  /// handler has run.
+  [[nodiscard]] bool await(Ready& ready, Duration limit) const;
+  /// Dispatches what await() has found, and timers that are due: many, but not for ever if each adds
+  /// another.
+  void dispatch(const Ready& ready);
+  void dispatch_timers();
   [[nodiscard]] int descriptor() const;  ///< readable when one of the watched is ready
   [[nodiscard]] std::optional<TimePoint> next_timer() const;
 

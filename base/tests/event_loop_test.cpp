@@ -114,4 +114,38 @@ BOOST_AUTO_TEST_CASE(a_deadline_of_now_dispatches_what_is_ready) {
   BOOST_TEST(ran == 1);
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_that_waits_by_itself_dispatches_what_is_ready_and_due) {
+  EpollLoop loop;
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(pipe(ends.data()) == 0);
+  const FileDescriptor read_end(ends[0]), write_end(ends[1]);
+  int readable = 0, due = 0;
+  loop.watch(read_end.get(), EPOLLIN, [&](std::uint32_t) {
+    ++readable;
+    loop.defer([&] { ++due; });
+  });
+  EpollLoop::Ready ready;
+  BOOST_TEST(loop.await(ready, 0s));
+  loop.dispatch(ready);
+  BOOST_TEST(readable == 0);
+  BOOST_REQUIRE(write(write_end.get(), "x", 1) == 1);
+  BOOST_TEST(loop.await(ready, 60s));
+  loop.dispatch(ready);
+  BOOST_TEST(readable == 1);
+  BOOST_TEST(due == 1);
+}
+
+BOOST_AUTO_TEST_CASE(timers_that_add_timers_do_not_keep_their_owner_for_ever) {
+  EpollLoop loop;
+  int ran = 0;
+  std::function<void()> again = [&] {
+    ++ran;
+    loop.defer(again);
+  };
+  loop.defer(again);
+  loop.dispatch_timers();
+  BOOST_TEST(ran > 1);
+  BOOST_TEST(loop.next_timer().has_value());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

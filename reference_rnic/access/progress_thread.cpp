@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The progress thread: dispatches under the lock, waits without it.
+// Whoever drives the loop dispatches under the lock, and waits without it.
 #include "reference_rnic/access/progress_thread.hpp"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -17,8 +18,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Between two polls of a consumer. If it stops polling, this is how late the thread takes over.
+/// Between two times that a consumer polls or waits. If it does so no more, this is how late the
+/// thread takes over.
 constexpr auto longest_pause = 1ms;
+/// So long after the last of these the thread looks at every pause whether it has to take over.
+constexpr auto watchful_for = 20ms;
+/// Instead of for ever, which spares the arithmetic an overflow.
+constexpr auto longest_wait = 60s;
 
 /// Signals are for the consumer's own threads.
 class SignalsBlocked {
@@ -36,16 +42,34 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
+base::FileDescriptor event_descriptor() {
+  base::FileDescriptor made(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!made) throw std::system_error(errno, std::generic_category(), "eventfd");
+  return made;
+}
+
+void clear(int descriptor) {
+  eventfd_t count = 0;
+  eventfd_read(descriptor, &count);
+}
+
 }  // namespace
 
-ProgressThread::ProgressThread() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
+ProgressThread::ProgressThread() : interrupt_(event_descriptor()) {
+  // It is for the driver: who polls while the driver sleeps must leave it there.
+  loop_.watch(interrupt_.get(), EPOLLIN, [this](std::uint32_t) {
+    if (!driver_sleeps_until_) clear(interrupt_.get());
+  });
 }
 
 void ProgressThread::enter() {
-  if (users_++ > 0) return;
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this, mine = ++generation_] { run(mine); });
+  if (users_ == 0) {
+    wake_ = std::make_shared<base::FileDescriptor>(event_descriptor());
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this, mine = ++generation_, wake = wake_] { run(mine, wake->get()); });
+    thread_sleeps_until_.reset();
+  }
+  ++users_;
 }
 
 void ProgressThread::leave(Lock& lock) {
@@ -60,72 +84,133 @@ void ProgressThread::leave(Lock& lock) {
     ending.join();
 }
 
-void ProgressThread::run(std::uint64_t mine) {
+void ProgressThread::run(std::uint64_t mine, int wake) {
   Lock lock = this->lock();
   while (mine == generation_) {
-    loop_.run_until(loop_.now(), [] { return false; });
+    if (!consumers_drive(loop_.now())) loop_.run_until(loop_.now(), [] { return false; });
     if (const auto calls = std::exchange(unlocked_, {}); !calls.empty()) {
       lock.unlock();
       for (const auto& function : calls) function();
       lock.lock();
       continue;
     }
-    await_work(lock);
+    await_work(lock, mine, wake);
   }
 }
 
-void ProgressThread::await_work(Lock& lock) {
+bool ProgressThread::consumers_drive(base::TimePoint now) const {
+  return driver_sleeps_until_ || polled_until_ > now;
+}
+
+void ProgressThread::await_work(Lock& lock, std::uint64_t mine, int wake) {
   const base::TimePoint now = loop_.now();
-  const bool polled = polled_until_ > now;
-  const base::TimePoint latest = polled ? polled_until_ : now + 60s;
-  const base::TimePoint until = std::min(loop_.next_timer().value_or(latest), latest);
+  const bool drives = !consumers_drive(now);
+  const bool watchful = polled_until_ + watchful_for > now;
+  base::TimePoint until = now + (watchful ? base::Duration(longest_pause) : longest_wait);
+  if (drives) until = std::min(loop_.next_timer().value_or(until), until);
   const auto left = std::max(std::chrono::ceil<std::chrono::nanoseconds>(until - now), 0ns);
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), (left - seconds).count()};
-  const std::array<int, 2> descriptors{wake_.get(), polled ? -1 : loop_.descriptor()};
-  std::array<pollfd, 2> watched{pollfd{descriptors[0], POLLIN, 0},
-                                pollfd{descriptors[1], POLLIN, 0}};
-  sleeps_until_ = until;
+  std::array<pollfd, 2> watched{pollfd{wake, POLLIN, 0},
+                                pollfd{drives ? loop_.descriptor() : -1, POLLIN, 0}};
+  thread_sleeps_until_ = until;
+  thread_drives_ = drives;
   lock.unlock();
   ppoll(watched.data(), watched.size(), &timeout, nullptr);
   lock.lock();
-  sleeps_until_.reset();
-  eventfd_t count = 0;
-  eventfd_read(wake_.get(), &count);
+  if (mine != generation_) return;  // all else may be the next thread's by now
+  thread_sleeps_until_.reset();
+  if (watched[0].revents != 0) clear(wake);
 }
 
-void ProgressThread::poll() {
-  loop_.run_until(loop_.now(), [] { return false; });
-  polled_until_ = loop_.now() + longest_pause;
+void ProgressThread::poll() noexcept {
+  loop_.run_until({}, [] { return false; });
+  consumer_has_driven();
 }
 
-void ProgressThread::poll_no_more() {
-  if (std::exchange(polled_until_, {}) > loop_.now()) wake();
+/// The thread leaves the loop to this consumer for a pause.
+void ProgressThread::consumer_has_driven() {
+  polled_until_ = prompt_ > 0 ? base::TimePoint{} : loop_.now() + longest_pause;
+  if (driver_sleeps_until_ || !thread_sleeps_until_ || thread_drives_) return;
+  if (prompt_ > 0 || *thread_sleeps_until_ > polled_until_ + watchful_for) wake();
 }
 
-void ProgressThread::wake() { eventfd_write(wake_.get(), 1); }
+void PromptProgress::set(bool on) {
+  if (std::exchange(on_, on) == on) return;
+  on ? ++thread_.prompt_ : --thread_.prompt_;
+  if (!on) return;
+  thread_.polled_until_ = {};
+  if (thread_.thread_sleeps_until_ && !thread_.thread_drives_ && !thread_.driver_sleeps_until_)
+    thread_.wake();
+}
 
-void ProgressThread::nudge() {
+void ProgressThread::wake() {
+  thread_sleeps_until_.reset();  // it is awake from here on
+  eventfd_write(wake_->get(), 1);
+}
+
+void ProgressThread::nudge() noexcept {
+  if (!loop_.next_timer()) return;
+  loop_.dispatch_timers();
   const auto next = loop_.next_timer();
-  if (!sleeps_until_ || (unlocked_.empty() && (!next || *next >= *sleeps_until_))) return;
-  sleeps_until_.reset();  // the thread is awake from here on
-  wake();
+  if (!next) return;
+  if (driver_sleeps_until_) {
+    if (*next < *driver_sleeps_until_) eventfd_write(interrupt_.get(), 1);
+  } else if (thread_sleeps_until_ && *next < *thread_sleeps_until_) {
+    wake();
+  }
 }
 
 void ProgressThread::call_unlocked(std::function<void()> function) {
   unlocked_.push_back(std::move(function));
+  if (thread_sleeps_until_) wake();
 }
 
 auto ProgressThread::wait(Lock& lock, Wakeup& wakeup,
                           std::optional<Wakeup::Clock::time_point> deadline,
                           const std::function<bool()>& done) -> Waited {
   nudge();
+  Waited how = Waited::done;
+  bool drove = false;
   while (!done()) {
-    const Wakeup::Cause cause = wakeup.wait(lock, deadline);
+    const bool drives = !driver_sleeps_until_;
+    drove = drove || drives;
+    const Wakeup::Cause cause =
+        drives ? drive(lock, wakeup, deadline) : wait_beside(lock, wakeup, deadline);
     if (cause == Wakeup::Cause::woken || done()) continue;
-    return cause == Wakeup::Cause::timed_out ? Waited::timed_out : Waited::signaled;
+    how = cause == Wakeup::Cause::timed_out ? Waited::timed_out : Waited::signaled;
+    break;
   }
-  return Waited::done;
+  if (drove) consumer_has_driven();
+  if (!driver_sleeps_until_ && !beside_.empty()) beside_.back()->wake_all();
+  return how;
+}
+
+/// Another consumer drives; when it does so no more, it wakes one of those who wait beside it.
+Wakeup::Cause ProgressThread::wait_beside(Lock& lock, Wakeup& wakeup,
+                                          std::optional<Wakeup::Clock::time_point> deadline) {
+  beside_.push_back(&wakeup);
+  const Wakeup::Cause cause = wakeup.wait(lock, deadline);
+  beside_.erase(std::ranges::find(beside_, &wakeup));
+  return cause;
+}
+
+Wakeup::Cause ProgressThread::drive(Lock& lock, Wakeup& wakeup,
+                                    std::optional<Wakeup::Clock::time_point> deadline) noexcept {
+  const base::TimePoint now = loop_.now();
+  if (deadline && *deadline <= now) return Wakeup::Cause::timed_out;
+  base::TimePoint until = std::min(deadline.value_or(now + longest_wait), now + longest_wait);
+  until = std::max(now, std::min(loop_.next_timer().value_or(until), until));
+  base::EpollLoop::Ready ready;
+  driver_sleeps_until_ = until;
+  wakeup.polled_through(interrupt_.get());
+  lock.unlock();
+  const bool undisturbed = loop_.await(ready, until - now);
+  lock.lock();
+  wakeup.polled_through(-1);
+  driver_sleeps_until_.reset();
+  loop_.dispatch(ready);
+  return undisturbed ? Wakeup::Cause::woken : Wakeup::Cause::signaled;
 }
 
 void ProgressThread::wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done) {

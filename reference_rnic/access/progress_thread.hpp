@@ -2,12 +2,18 @@
 // The one lock, the one loop and the thread that drives it, for a consumer API whose calls come
 // from any thread.
 //
-// The layers below run in one loop and do not use threads. Every call of the API takes the lock;
-// the progress thread holds it while it dispatches and releases it while it waits. What has to run
-// without the lock, such as a consumer's own function, is passed to that thread.
+// The layers below run in one loop and do not use threads. Every call of the API takes the lock. A
+// thread of the consumer that waits or polls drives the loop itself: no other thread stands between
+// it and its connections. The progress thread drives while no consumer does. Who drives holds the
+// lock while it dispatches and releases it while it waits. What has to run without the lock, such as
+// a consumer's own function, is passed to the progress thread.
+//
+// As on that thread, an exception out of what is dispatched ends the process: who drives on behalf of
+// others cannot report it to them. A thread that may be cancelled disables that before it calls.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -36,38 +42,64 @@ class ProgressThread {
   void enter();
   void leave(Lock& lock);
 
-  /// Wakes the progress thread if the loop has something to do before the thread would wake up. To
-  /// be called before the lock is released.
-  void nudge();
+  /// Runs what the call has made due, and wakes whoever drives the loop if it has something to do
+  /// sooner than expected. To be called at the end of a call, before the lock is released.
+  void nudge() noexcept;
   /// Dispatches what is ready, for a consumer that polls, with the lock held. While it goes on
   /// polling, the thread leaves the descriptors to it: two that dispatch hinder each other.
-  void poll();
-  /// The consumer is about to wait: the thread takes over at once.
-  void poll_no_more();
+  void poll() noexcept;
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
   enum class Waited : std::uint8_t { done, timed_out, signaled };
   /// Waits for `done()`, which is evaluated under the lock, again after each wakeup; or until the
-  /// deadline has passed, or this thread has handled a signal.
+  /// deadline has passed, or this thread has handled a signal. Drives the loop, unless another
+  /// consumer does.
   Waited wait(Lock& lock, Wakeup& wakeup, std::optional<Wakeup::Clock::time_point> deadline,
               const std::function<bool()>& done);
   /// Waits for `done()` without a limit.
   static void wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done);
 
  private:
-  void run(std::uint64_t mine);
-  void await_work(Lock& lock);
+  void run(std::uint64_t mine, int wake);
+  void await_work(Lock& lock, std::uint64_t mine, int wake);
   void wake();
+  [[nodiscard]] bool consumers_drive(base::TimePoint now) const;
+  [[nodiscard]] Wakeup::Cause drive(Lock& lock, Wakeup& wakeup,
+                                    std::optional<Wakeup::Clock::time_point> deadline) noexcept;
+  [[nodiscard]] Wakeup::Cause wait_beside(Lock& lock, Wakeup& wakeup,
+                                          std::optional<Wakeup::Clock::time_point> deadline);
+  void consumer_has_driven();
+  friend class PromptProgress;
 
   std::mutex mutex_;
   base::EpollLoop loop_;
-  base::FileDescriptor wake_;
   std::thread thread_;
+  std::shared_ptr<base::FileDescriptor> wake_;  ///< of this thread: an older one has its own
   unsigned users_ = 0;
   std::uint64_t generation_ = 0;  ///< of the thread: an older one ends
-  std::optional<base::TimePoint> sleeps_until_;
-  base::TimePoint polled_until_{};  ///< until then a consumer is expected to poll again
+  std::optional<base::TimePoint> thread_sleeps_until_;
+  std::optional<base::TimePoint> driver_sleeps_until_;  ///< a consumer drives, and waits
+  base::FileDescriptor interrupt_;                      ///< in the loop: ends the driver's wait
+  std::vector<Wakeup*> beside_;     ///< of consumers that wait while another drives
+  base::TimePoint polled_until_{};  ///< until then a consumer is expected to drive again
+  unsigned prompt_ = 0;             ///< uses of PromptProgress
+  bool thread_drives_ = false;      ///< it sleeps until a descriptor is ready
   std::vector<std::function<void()>> unlocked_;
+};
+
+/// While it is on, a consumer may wait for a descriptor, or for a function that is called, instead of
+/// calling us: then the thread drives at once whenever no consumer does. To be used under the lock.
+class PromptProgress {
+ public:
+  explicit PromptProgress(ProgressThread& thread) : thread_(thread) {}
+  ~PromptProgress() { set(false); }
+  PromptProgress(const PromptProgress&) = delete;
+  PromptProgress& operator=(const PromptProgress&) = delete;
+  void set(bool on);
+
+ private:
+  ProgressThread& thread_;
+  bool on_ = false;
 };
 
 }  // namespace rnic::access

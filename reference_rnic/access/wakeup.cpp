@@ -2,6 +2,7 @@
 #include "reference_rnic/access/wakeup.hpp"
 
 #include <linux/futex.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,7 +32,8 @@ int futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 void Wakeup::wake_all() {
   ++count_;
-  static_cast<void>(futex(count_, FUTEX_WAKE, INT_MAX, nullptr));
+  if (descriptor_ >= 0) eventfd_write(descriptor_, 1);
+  if (sleepers_ > 0) static_cast<void>(futex(count_, FUTEX_WAKE, INT_MAX, nullptr));
 }
 
 Wakeup::Cause Wakeup::wait(std::unique_lock<std::mutex>& lock,
@@ -43,9 +45,11 @@ Wakeup::Cause Wakeup::wait(std::unique_lock<std::mutex>& lock,
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), nanoseconds(left - seconds).count()};
   const std::uint32_t seen = count_;
+  ++sleepers_;
   lock.unlock();
   const int fault = futex(count_, FUTEX_WAIT, seen, &timeout);
   lock.lock();
+  --sleepers_;
   return fault == EINTR ? Cause::signaled : Cause::woken;
 }
 

@@ -28,9 +28,14 @@ class Wakeup {
   void wake_all();
   /// Sleeps without the lock, and holds it again on return. No deadline: for as long as it takes.
   Cause wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
+  /// Until the next call with -1 one of those who wait polls instead of sleeping: it is woken by a
+  /// write to this eventfd. To be called under the lock.
+  void polled_through(int descriptor) { descriptor_ = descriptor; }
 
  private:
   std::atomic<std::uint32_t> count_ = 0;
+  unsigned sleepers_ = 0;
+  int descriptor_ = -1;
 };
 
 }  // namespace rnic::access

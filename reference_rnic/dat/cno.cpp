@@ -21,8 +21,14 @@ void Cno::trigger(Evd& evd) {
 
 void Cno::tell_agent(DAT_EVD_HANDLE evd) {
   const DAT_OS_WAIT_PROXY_AGENT told = std::exchange(agent, {});
+  prompt.set(static_cast<bool>(signal));
   if (told.proxy_agent_func == nullptr) return;
   engine().call_unlocked([told, evd] { told.proxy_agent_func(told.instance_data, evd); });
+}
+
+void Cno::set_agent(const DAT_OS_WAIT_PROXY_AGENT& now) {
+  agent = now;
+  prompt.set(agent.proxy_agent_func != nullptr);
 }
 
 void Cno::forget(const Evd& evd) {
@@ -78,7 +84,7 @@ DAT_RETURN cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent,
   return call_on<Ia>(ia_handle, [&](Ia& ia) -> DAT_RETURN {
     if (cno_handle == nullptr) return invalid_parameter(3);
     Cno& cno = ia.add(std::make_unique<Cno>(&ia));
-    cno.agent = agent;
+    cno.set_agent(agent);
     *cno_handle = cno.handle;
     return DAT_SUCCESS;
   });
@@ -92,6 +98,7 @@ DAT_RETURN cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD* fd, DAT_CNO_HANDLE* cn
     if (!signal) return failure(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     Cno& cno = ia.add(std::make_unique<Cno>(&ia));
     cno.signal = std::move(signal);
+    cno.prompt.set(true);
     *fd = cno.signal.get();
     *cno_handle = cno.handle;
     return DAT_SUCCESS;
@@ -101,7 +108,7 @@ DAT_RETURN cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD* fd, DAT_CNO_HANDLE* cn
 DAT_RETURN cno_modify_agent(DAT_CNO_HANDLE cno_handle, DAT_OS_WAIT_PROXY_AGENT agent) {
   return call_on<Cno>(cno_handle, [&](Cno& cno) -> DAT_RETURN {
     if (cno.signal) return invalid_parameter(2);  // its proxy is the descriptor
-    cno.agent = agent;
+    cno.set_agent(agent);
     return DAT_SUCCESS;
   });
 }

@@ -21,6 +21,7 @@ class Cno final : public Object {
 
   /// An event came to an EVD that feeds this CNO. The agent is called once, and then removed.
   void trigger(Evd& evd);
+  void set_agent(const DAT_OS_WAIT_PROXY_AGENT& now);
   /// The EVD no longer feeds this CNO.
   void forget(const Evd& evd);
   /// The EVD was freed. With the last one, all waiters and the agent are unblocked, without
@@ -35,6 +36,7 @@ class Cno final : public Object {
   DAT_OS_WAIT_PROXY_AGENT agent{};
   base::FileDescriptor signal;  ///< an eventfd, readable while a trigger is pending; may be none
   unsigned waiters = 0;
+  access::PromptProgress prompt{engine()};  ///< while a descriptor or an agent waits for triggers
 
  private:
   void tell_agent(DAT_EVD_HANDLE evd);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "reference_rnic/access/no_cancellation.hpp"
 #include "reference_rnic/access/progress_thread.hpp"
 #include "reference_rnic/dat/handle_table.hpp"
 
@@ -37,6 +38,7 @@ class Engine : public access::ProgressThread {
 /// Runs one DAT call under the lock: `body(Engine&, Engine::Lock&)`.
 template <typename Body>
 DAT_RETURN call(Body&& body) noexcept {
+  const access::NoCancellation whole;
   try {
     Engine& shared = engine();
     Engine::Lock lock = shared.lock();

@@ -200,6 +200,10 @@ DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
     if (event == nullptr) return invalid_parameter(2);
     if (evd.waited) return failure(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_WAITER);
     evd.ia->drain();
+    if (evd.size() == 0 && !evd.cno) {  // else the consumer may wait for the CNO
+      engine().poll();
+      evd.ia->drain();
+    }
     const auto taken = evd.take();
     if (!taken) return failure(DAT_QUEUE_EMPTY);
     *event = *taken;

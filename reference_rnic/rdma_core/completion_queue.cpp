@@ -75,6 +75,7 @@ bool fill(Engine& shared, ibv_wc& wc, const verbs::Completion& completion) {
 
 void announce(Cq& cq) {
   cq.armed = false;
+  cq.prompt.set(false);
   if (cq.shown.channel != nullptr) of(cq.shown.channel).events.push(&cq);
 }
 
@@ -184,6 +185,7 @@ int destroy_cq(ibv_cq* cq) {
     const auto done = shared.rnic().destroy_completion_queue(ours.queue);
     if (!done) return errno_of(done.error());
     shared.cq_by_handle.erase(ours.queue.value);
+    ours.prompt.set(false);
     forget_events(cq->context, cq);
     if (cq->channel == nullptr) return 0;
     --cq->channel->refcnt;
@@ -214,11 +216,11 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
 
 int req_notify_cq(ibv_cq* cq, int solicited_only) {
   return call([&](Engine& shared, Engine::Lock&) {
-    shared.poll_no_more();
     const auto done = shared.rnic().arm(
         of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
     if (!done) return errno_of(done.error());
     of(cq).armed = true;
+    of(cq).prompt.set(cq->channel != nullptr);
     return 0;
   });
 }

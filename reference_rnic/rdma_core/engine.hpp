@@ -2,8 +2,6 @@
 // What all calls of a process share: the progress thread with its lock and loop, and the one RNIC.
 #pragma once
 
-#include <pthread.h>
-
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "reference_rnic/access/connection_manager.hpp"
+#include "reference_rnic/access/no_cancellation.hpp"
 #include "reference_rnic/access/progress_thread.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
@@ -52,23 +51,10 @@ class Engine : public access::ProgressThread {
 /// object. It is never destroyed; after fork() the child gets a new one.
 [[nodiscard]] Engine& engine();
 
-/// A program may cancel its thread anywhere in a call: the calls of libibverbs are no points of
-/// cancellation, but the system calls below ours are, and would leave the RNIC half changed.
-class NoCancellation {
- public:
-  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
-
- private:
-  int before_ = PTHREAD_CANCEL_ENABLE;
-};
-
 /// Runs one call under the lock: `body(Engine&, Lock&)` returns 0 or an errno, as does this.
 template <typename Body>
 int call(Body&& body) {
-  const NoCancellation whole;
+  const access::NoCancellation whole;
   Engine& shared = engine();
   Engine::Lock lock = shared.lock();
   int result = 0;

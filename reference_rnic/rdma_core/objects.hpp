@@ -59,6 +59,7 @@ struct Cq {
   std::deque<ibv_wc> flushed{};
   /// The program waits for the next completion. The RNIC knows it too, but for `flushed`.
   bool armed = false;
+  access::PromptProgress prompt{engine()};  ///< while an event on the channel is due
   std::uint32_t comp_events_reported = 0, async_events_reported = 0;
   ibv_wc current{};  ///< between start_poll and end_poll
   [[nodiscard]] ibv_cq* plain() { return reinterpret_cast<ibv_cq*>(&shown); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // IAs, handles, EVDs and CNOs: opened, queried, misused, freed.
 #include <poll.h>
+#include <pthread.h>
 
 #include <future>
 #include <thread>
@@ -165,6 +166,39 @@ BOOST_AUTO_TEST_CASE(an_abrupt_close_aborts_a_waiter) {
     std::this_thread::yield();
   CHECK_DAT(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
   CHECK_TYPE(waiter.get(), DAT_ABORT);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancelled_thread_still_ends_its_call) {
+  struct Cancelled {
+    OpenIa opened;
+    DAT_EVD_HANDLE evd = opened.make_evd(DAT_EVD_SOFTWARE_FLAG);
+    bool call_ended = false;
+  } shared;
+  pthread_t thread{};
+  BOOST_REQUIRE_EQUAL(pthread_create(
+                          &thread, nullptr,
+                          [](void* argument) -> void* {
+                            auto& mine = *static_cast<Cancelled*>(argument);
+                            DAT_EVENT event{};
+                            DAT_COUNT more = 0;
+                            mine.call_ended =
+                                dat_evd_wait(mine.evd, patience, 1, &event, &more) == DAT_SUCCESS;
+                            pthread_testcancel();
+                            return nullptr;
+                          },
+                          &shared),
+                      0);
+  DAT_EVENT event{};
+  while (DAT_GET_TYPE(dat_evd_dequeue(shared.evd, &event)) != DAT_INVALID_STATE)
+    std::this_thread::yield();
+  BOOST_REQUIRE_EQUAL(pthread_cancel(thread), 0);
+  int thing = 0;
+  event = software_event(&thing);
+  CHECK_DAT(dat_evd_post_se(shared.evd, &event));
+  void* end = nullptr;
+  BOOST_REQUIRE_EQUAL(pthread_join(thread, &end), 0);
+  BOOST_CHECK(end == PTHREAD_CANCELED);
+  BOOST_CHECK(shared.call_ended);
 }
 
 BOOST_AUTO_TEST_CASE(a_cno_names_the_evd_that_triggered_it) {
