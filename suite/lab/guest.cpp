@@ -196,8 +196,8 @@ std::string Guest::kernel_parameters() const {
   if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
   words += fmt::format(" rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}", options_.ipv4,
                        options_.ipv6, options_.mtu, options_.variant);
-  for (const std::string& further : {options_.further_ipv4, options_.further_ipv6})
-    if (!further.empty()) words += " rnic.further=" + further;
+  if (!options_.further_ipv4.empty()) words += " rnic.further_ipv4=" + options_.further_ipv4;
+  if (!options_.further_ipv6.empty()) words += " rnic.further_ipv6=" + options_.further_ipv6;
   if (options_.management_tap >= 0) words += " rnic.management=" + options_.management_ipv4;
   return words;
 }

@@ -89,7 +89,8 @@ Done bring_up(const LabHost& host) {
     if (!ipv4.empty())
       steps.push_back(
           {"ip", "addr", "add", fmt::format("{}/{}", ipv4, host.ipv4_prefix), "dev", name});
-  for (const std::string& ipv6 : {host.ipv6, host.further_ipv6})
+  // The kernel connects from the IPv6 address that was added last, and from the first IPv4 address.
+  for (const std::string& ipv6 : {host.further_ipv6, host.ipv6})
     if (!ipv6.empty())
       steps.push_back({"ip", "addr", "add", fmt::format("{}/{}", ipv6, host.ipv6_prefix), "dev",
                        name, "nodad"});

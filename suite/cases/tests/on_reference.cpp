@@ -54,16 +54,18 @@ struct Setting {
 };
 
 struct MemorySetting final : Setting {
+  const std::vector<Address> further{*Address::parse("10.77.0.3"), *Address::parse("fd77::3")};
   SimulatedLoop loop;
   MemoryFabric fabric{loop};
   std::unique_ptr<Network> tester =
       fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
   std::unique_ptr<Network> host =
-      fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"));
+      fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"), {}, further);
   explicit MemorySetting(const Behaviour& behaviour) {
     iut = suite::upper_tester::reference::make_reference_iut(loop, *host, behaviour);
     environment = std::make_unique<Environment>(
         Environment{loop, *tester, *iut, host->address(Family::ipv4), host->address(Family::ipv6)});
+    environment->iut_further = further;
   }
   ~MemorySetting() override { iut.reset(); }
 };
@@ -86,6 +88,7 @@ struct TcpSetting final : Setting {
     iut = suite::upper_tester::reference::make_reference_iut(loop, host, behaviour);
     environment = std::make_unique<Environment>(
         Environment{loop, tester, *iut, host.address(Family::ipv4), host.address(Family::ipv6)});
+    environment->iut_further = {*Address::parse("127.0.0.3")};
   }
   ~TcpSetting() override { iut.reset(); }
 };
