@@ -83,7 +83,7 @@ Words iut_words(const Words& addresses) {
 
 std::string resets_and_kernel_log() {
   return fmt::format(
-      "outage_wait_ms: 120000\nkernel_log: [tail, -n, \"0\", -F, {}]\n"
+      "outage_wait_ms: 280000\nkernel_log: [tail, -n, \"0\", -F, {}]\n"
       "reset_command: [sh, -c, 'echo system_reset >\"${}\"']\n",
       kernel_log, lab::Dut::reset_variable);
 }

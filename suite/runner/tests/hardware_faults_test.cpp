@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(power_lost_for_good) {
 }
 
 BOOST_AUTO_TEST_CASE(power_lost_for_a_while) {
-  const Run run("outage_wait_ms: 120000\n");
+  const Run run("outage_wait_ms: 280000\n");
   const auto program = start(run.words());
   program->wait_for(first_passes);
   dut().power_off();
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(agents_in_state_d_for_good) {
 }
 
 BOOST_AUTO_TEST_CASE(agents_in_state_d_for_a_while) {
-  const Run run("outage_wait_ms: 120000\nreply_deadline_ms: 10000\n");
+  const Run run("outage_wait_ms: 280000\nreply_deadline_ms: 10000\n");
   const auto program = start(run.words());
   program->wait_for(first_passes);
   hang();
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(agents_in_state_d_for_a_while) {
 }
 
 BOOST_AUTO_TEST_CASE(power_lost_and_a_command_to_reset) {
-  const Run run("outage_wait_ms: 120000\nreset_command: [touch, RESET]\n");
+  const Run run("outage_wait_ms: 280000\nreset_command: [touch, RESET]\n");
   std::string pixit = text_of(run.scratch / "pixit.yaml");
   write(run.scratch / "pixit.yaml", pixit.replace(pixit.find("RESET"), 5, run.scratch / "reset"));
   const auto program = start(run.words());
