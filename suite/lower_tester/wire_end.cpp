@@ -42,6 +42,10 @@ TimePoint Context::end_of_look(TimePoint until) const {
   return std::max(until, std::min(deadline, loop.now() + std::min(replies * pace, most)));
 }
 
+void Context::look_on(base::Duration window, const std::function<bool()>& done) {
+  loop.run_until(end_of_look(loop.now() + window), done);
+}
+
 // ---------------------------------------------------------------- opening and closing
 
 WireEnd::WireEnd(Context& context) : context_(context) {}

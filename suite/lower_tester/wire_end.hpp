@@ -42,6 +42,8 @@ struct Context {
   /// The end of a look at whether something comes by then. On a host that is slow, what comes soon
   /// takes longer.
   [[nodiscard]] base::TimePoint end_of_look(base::TimePoint until) const;
+  /// Lets things arrive for such a look, or until `done()`.
+  void look_on(base::Duration window, const std::function<bool()>& done = [] { return false; });
   [[nodiscard]] Offset now() const { return loop.now() - start; }
   void note(Direction direction, std::string text, std::string hex = {});
 };

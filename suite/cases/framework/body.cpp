@@ -123,11 +123,10 @@ CaseStop Body::judged(CaseStop stop) {
   std::string trouble;
   if (partner_) {
     // The API may refuse work before the end has reached the tester.
-    context_.loop.run_until(context_.end_of_look(context_.loop.now() + environment_.quiet_window),
-                            [&] {
-                              trouble = partner_->trouble();
-                              return !trouble.empty();
-                            });
+    context_.look_on(environment_.quiet_window, [&] {
+      trouble = partner_->trouble();
+      return !trouble.empty();
+    });
   } else if (peer.ended_by_iut()) {
     trouble = "the IUT has ended the connection";
   }
@@ -152,9 +151,7 @@ CaseStop Body::judged(CaseStop stop) {
 void Body::on_row_over(const std::optional<CaseStop>& end) {
   row_was_late_ = time_is_up();
   // Later arrivals may show why: a fault of the sender is often complete only then.
-  if (end && end->verdict == Verdict::fail)
-    context_.loop.run_until(context_.end_of_look(context_.loop.now() + environment_.quiet_window),
-                            [] { return false; });
+  if (end && end->verdict == Verdict::fail) context_.look_on(environment_.quiet_window);
   finish_judging();
 }
 

@@ -99,10 +99,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   } catch (const CaseStop& stop) {
     keep_worse(end, body->judged(stop));
     // Later arrivals may show why: a fault of the sender is often complete only then.
-    if (end->verdict == Verdict::fail)
-      environment.loop.run_until(
-          context.end_of_look(environment.loop.now() + environment.quiet_window),
-          [] { return false; });
+    if (end->verdict == Verdict::fail) context.look_on(environment.quiet_window);
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }

@@ -219,8 +219,7 @@ CONFORMANCE_CASE(reads_beyond_the_depth_are_not_served, rules("rdmap.resources.i
   partner.pause_receiving(true);
   partner.deviate(Deviation::ord_exceeded);
   for (std::uint32_t i = 0; i < requests; ++i) partner.read(sink, length, source.stag, source.base);
-  context().loop.run_until(context().end_of_look(context().loop.now() + environment().quiet_window),
-                           [] { return false; });
+  context().look_on(environment().quiet_window);
   partner.pause_receiving(false);
   std::uint32_t served = 0;
   Arrival arrival = partner.next(context().deadline);
