@@ -4,22 +4,25 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "base/glob.hpp"
+#include "base/line_file.hpp"
 #include "base/pipe.hpp"
 #include "base/process.hpp"
 #include "base/record/json_writer.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "base/version.hpp"
 #include "reference_rnic/bench/report.hpp"
 #include "reference_rnic/bench/scenarios.hpp"
 
@@ -34,12 +37,12 @@ struct Options {
   bool quick = false, list = false;
 };
 
-constexpr const char* usage =
-    "usage: rnic-bench [--rounds N] [--only GLOB] [--json FILE] [--quick] [--list]\n"
-    "  --rounds N   rounds, in each of which every contender has its turn (7)\n"
-    "  --only GLOB  scenarios to run; --list shows them\n"
-    "  --json FILE  where all figures are written\n"
-    "  --quick      few messages: shows that it works, and measures nothing\n";
+constexpr const char* footer =
+    "Each figure is a median over the rounds; ratios are to the same round's plain TCP.\n"
+    "examples:\n"
+    "  rnic-bench --list\n"
+    "  rnic-bench --only 'latency.*' --json latency.json\n"
+    "exit: 0 measured, 1 a contender failed, 2 usage, or the file cannot be written\n";
 
 /// Tells libdat2 where the reference RNIC is.
 std::filesystem::path write_dat_conf(const std::filesystem::path& folder) {
@@ -144,60 +147,72 @@ int work_as(char** words) {
   _exit(0);           // what a library would close is of no interest
 }
 
-std::optional<Options> parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&]() -> std::string { return i + 1 < argc ? argv[++i] : ""; };
-    if (word == "--quick") {
-      options.quick = true;
-    } else if (word == "--list") {
-      options.list = true;
-    } else if (word == "--only") {
-      options.only = value();
-    } else if (word == "--json") {
-      options.json = value();
-    } else if (word == "--rounds") {
-      const std::string text = value();
-      const auto [end, fault] =
-          std::from_chars(text.data(), text.data() + text.size(), options.rounds);
-      if (fault != std::errc() || end != text.data() + text.size() || options.rounds == 0)
-        return std::nullopt;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return options;
+void declare(CLI::App& app, Options& options) {
+  app.add_option("--rounds", options.rounds,
+                 "rounds, in each of which every contender has its turn")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--only", options.only, "glob: the scenarios to run")->capture_default_str();
+  app.add_option("--json", options.json, "file for all figures");
+  app.add_flag("--quick", options.quick, "few messages: shows that it works, and measures nothing");
+  app.add_flag("--list", options.list, "show the scenarios");
+  app.set_version_flag("--version", base::version_text("rnic-bench"));
+  app.footer(footer);
 }
 
-int run(const Options& options) {
+int complain(int code, const std::string& why) {
+  base::say(stderr, "rnic-bench: {}\n", why);
+  return code;
+}
+
+int list(const std::vector<Scenario>& chosen) {
+  for (const Scenario& scenario : chosen) base::say(stdout, "{}\n", scenario.name);
+  return 0;
+}
+
+int measure(const std::vector<Scenario>& chosen, const Options& options) {
   Report report{.rounds = options.rounds,
                 .processors = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN))};
   Runner runner;
-  for (const Scenario& scenario : scenarios(options.quick)) {
-    if (!base::matches_glob(options.only, scenario.name)) continue;
-    if (options.list) {
-      base::say(stdout, "{}\n", scenario.name);
-      continue;
-    }
+  for (const Scenario& scenario : chosen) {
     std::vector<std::vector<Sample>> samples(scenario.contenders.size());
     for (unsigned round = 0; round < options.rounds; ++round)
       for (std::size_t i = 0; i < samples.size(); ++i)
         samples[i].push_back(runner.play(scenario, scenario.contenders[i]));
     report.results.push_back(result_of(scenario, samples));
     base::say(stdout, "{}", text_of(report.results.back()));
+    if (options.json.empty()) continue;
+    // After each scenario, so that an interruption loses none that is done.
+    const auto text = base::record::one_line(base::record::to_json(report)) + "\n";
+    if (const int fault = base::replace_file(options.json, text); fault != 0)
+      return complain(2, fmt::format("{}: {}", options.json, std::strerror(fault)));
   }
-  if (options.list) return 0;
-  if (report.results.empty()) {
-    base::say(stderr, "rnic-bench: no scenario matches '{}'; --list shows them\n", options.only);
-    return 2;
+  return 0;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Measures the reference RNIC beside plain sockets, in interleaved rounds.",
+               "rnic-bench");
+  Options options;
+  declare(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    base::say(stdout, "{}", app.help());
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    base::say(stdout, "{}\n", version.what());
+    return 0;
+  } catch (const CLI::ParseError& problem) {
+    return complain(2, std::string(problem.what()) + "; see --help");
   }
-  if (options.json.empty()) return 0;
-  std::ofstream file(options.json);
-  file << base::record::one_line(base::record::to_json(report)) << '\n';
-  if (file.flush()) return 0;
-  base::say(stderr, "rnic-bench: {} cannot be written\n", options.json);
-  return 2;
+  std::vector<Scenario> chosen = scenarios(options.quick);
+  std::erase_if(chosen, [&](const Scenario& scenario) {
+    return !base::matches_glob(options.only, scenario.name);
+  });
+  if (chosen.empty())
+    return complain(2, fmt::format("no scenario matches '{}'; --list shows them", options.only));
+  return options.list ? list(chosen) : measure(chosen, options);
 }
 
 }  // namespace
@@ -206,14 +221,8 @@ int main(int argc, char** argv) {
   base::keep_standard_streams();
   try {
     if (argc == 12 && std::string(argv[1]) == "--worker") return work_as(argv + 2);
-    const auto options = parse(argc, argv);
-    if (!options) {
-      base::say(stderr, usage);
-      return 2;
-    }
-    return run(*options);
+    return run(argc, argv);
   } catch (const std::exception& problem) {
-    base::say(stderr, "rnic-bench: {}\n", problem.what());
-    return 1;
+    return complain(1, problem.what());
   }
 }
