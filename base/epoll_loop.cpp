@@ -10,6 +10,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/timer_queue.hpp"
+#include "base/timespec.hpp"
 
 namespace base {
 
@@ -46,8 +47,7 @@ class EpollLoop::State {
   }
 
   [[nodiscard]] bool await(Ready& ready, Duration limit) const {
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(limit);
-    const timespec timeout{seconds.count(), std::chrono::nanoseconds(limit - seconds).count()};
+    const timespec timeout = timespec_of(limit);
     ready.count = epoll_pwait2(epoll_.get(), ready.events.data(),
                                static_cast<int>(ready.events.size()), &timeout, nullptr);
     if (ready.count < 0 && errno != EINTR) throw_errno("epoll_pwait2");

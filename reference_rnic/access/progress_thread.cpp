@@ -12,6 +12,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "base/timespec.hpp"
+
 namespace rnic::access {
 
 namespace {
@@ -108,9 +110,7 @@ void ProgressThread::await_work(Lock& lock, std::uint64_t mine, int wake) {
   const bool watchful = polled_until_ + watchful_for > now;
   base::TimePoint until = now + (watchful ? base::Duration(longest_pause) : longest_wait);
   if (drives) until = std::min(loop_.next_timer().value_or(until), until);
-  const auto left = std::max(std::chrono::ceil<std::chrono::nanoseconds>(until - now), 0ns);
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  const timespec timeout{seconds.count(), (left - seconds).count()};
+  const timespec timeout = base::timespec_of(std::max(until - now, base::Duration::zero()));
   std::array<pollfd, 2> watched{pollfd{wake, POLLIN, 0},
                                 pollfd{drives ? loop_.descriptor() : -1, POLLIN, 0}};
   thread_sleeps_until_ = until;

@@ -11,6 +11,8 @@
 #include <climits>
 #include <ctime>
 
+#include "base/timespec.hpp"
+
 namespace rnic::access {
 
 namespace {
@@ -42,8 +44,7 @@ Wakeup::Cause Wakeup::wait(std::unique_lock<std::mutex>& lock,
   const Clock::time_point now = Clock::now();
   if (deadline && *deadline <= now) return Cause::timed_out;
   const auto left = deadline ? std::min<nanoseconds>(*deadline - now, longest) : longest;
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-  const timespec timeout{seconds.count(), nanoseconds(left - seconds).count()};
+  const timespec timeout = base::timespec_of(left);
   const std::uint32_t seen = count_;
   ++sleepers_;
   lock.unlock();

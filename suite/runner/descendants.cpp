@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/timespec.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -63,8 +65,7 @@ void wait_for_child(const sigset_t& child_ended, steady_clock::time_point until)
   const auto left =
       std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady_clock::now());
   if (left.count() <= 0) return;
-  const timespec limit{.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000),
-                       .tv_nsec = static_cast<long>(left.count() % 1'000'000'000)};
+  const timespec limit = base::timespec_of(left);
   ::sigtimedwait(&child_ended, nullptr, &limit);
 }
 
