@@ -35,6 +35,7 @@ void take_segment(const Taking& taking, const SentSegment& sent) {
   State opened = taking.before;
   Stream& receiver = opened.streams[taking.stream];
   receiver.may_send = true;
+  receiver.unfinished.clear();
   std::vector<RuleId>& rules = sent.marker_wrong ? receiver.passed_over : receiver.taken_by;
   rules.insert(rules.end(), sent.concerned.begin(), sent.concerned.end());
   const Taking now{opened, taking.stream, taking.coverage, taking.after};
@@ -63,7 +64,9 @@ void take_part(const Taking& taking, const SentPart& part) {
       stream.taken_by.push_back("ddp.delivery.last-after-placement");
   }
   taking.coverage.took(Transition::part_waits);
-  taking.after.push_back(std::move(state));
+  taking.after.push_back(state);
+  if (const auto segment = wire::parse_segment(part.ulpdu); segment && !stream.terms.crc)
+    place_early({state, taking.stream, taking.coverage, taking.after}, *segment);
 }
 
 /// RFC 5041 section 6.2: a half-close.

@@ -20,6 +20,11 @@ struct Taking {
 };
 void arrive_untagged(const Taking& taking, const wire::Segment& segment);
 void arrive_tagged(const Taking& taking, const wire::Segment& segment);
+/// Adds what may follow of the first octets of an FPDU without a CRC, beside nothing.
+void place_early(const Taking& taking, const wire::Segment& segment);
+/// The states in which the stream's next message has a receive of the shared queue. Which of those
+/// that wait is the IUT's choice.
+[[nodiscard]] States with_shared_receive(const State& before, std::size_t stream);
 /// The stream has used what the STag opens, as it may.
 void note_use(const Taking& taking, State& state, const Grant& grant);
 /// An error: the stream ends, or the LLP drops what arrived, where it may.

@@ -93,7 +93,7 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply& reply) 
     work.payload = state.gather(command.pieces);
     work.indeterminate = std::ranges::any_of(command.pieces, [&](const iut::Piece& piece) {
       const Region* region = state.memory.find(piece.region);
-      return region != nullptr && region->indeterminate;
+      return region != nullptr && !state.is_known(*region);
     });
   }
   // With an ORD of 0 it may wait forever, be refused, or end the stream as an error of the consumer.

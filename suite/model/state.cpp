@@ -47,10 +47,11 @@ std::size_t Stream::open_reads() const {
 
 bool Stream::operator==(const Stream& other) const {
   const auto all = [](const Stream& stream) {
-    return std::tie(stream.phase, stream.fault, stream.may_send, stream.incoming, stream.next_msn,
-                    stream.receives, stream.work, stream.responses, stream.peer_closed,
-                    stream.closing, stream.gives_up, stream.terminate_seen, stream.iut_closed,
-                    stream.iut_reset, stream.disconnected, stream.error_reported);
+    return std::tie(stream.phase, stream.fault, stream.may_send, stream.unfinished, stream.incoming,
+                    stream.next_msn, stream.receives, stream.work, stream.responses,
+                    stream.peer_closed, stream.closing, stream.gives_up, stream.terminate_seen,
+                    stream.iut_closed, stream.iut_reset, stream.disconnected,
+                    stream.error_reported);
   };
   return all(*this) == all(other) && held.size() == other.held.size() &&
          passed_over.empty() == other.passed_over.empty();
@@ -85,17 +86,26 @@ void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, b
 void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   if (octets.empty()) return;
   region.contents.write(offset, octets);
-  // If a buffer is written while it is being sent, what is sent is not determined (RFC 5040 section
-  // 5.5).
+  written_while_in_use(region);
+  // An Atomic may still have to be carried out (RFC 7306 section 5.4).
+  for (const Stream& stream : streams)
+    for (const Response& response : stream.responses)
+      if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
+}
+
+void State::written_while_in_use(const Region& region) {
   for (Stream& stream : streams) {
     for (Work& work : stream.work)
       if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;
-    for (Response& response : stream.responses) {
-      response.indeterminate = true;
-      // It may still have to be carried out (RFC 7306 section 5.4).
-      if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
-    }
+    for (Response& response : stream.responses) response.indeterminate = true;
   }
+}
+
+bool State::is_known(const Region& region) const {
+  const auto holds = [&](const Stream& stream) {
+    return std::ranges::find(stream.unfinished, region.handle) != stream.unfinished.end();
+  };
+  return !region.indeterminate && std::ranges::none_of(streams, holds);
 }
 
 void State::store(Region& region, std::uint64_t offset, base::Bytes octets) {

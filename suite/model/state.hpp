@@ -154,6 +154,8 @@ struct Stream {
   std::vector<Sent> held;
   /// It may send (RFC 5044 section 7.1.2).
   bool may_send = false;
+  /// Regions in which octets of an FPDU may be whose rest is outstanding.
+  std::vector<iut::Handle> unfinished;
 
   static constexpr std::size_t queues = 4;
   std::array<Incoming, queues> incoming;
@@ -218,6 +220,10 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  /// What is being sent from there is not determined (RFC 5040 section 5.5).
+  void written_while_in_use(const Region& region);
+  /// Its octets are determined.
+  [[nodiscard]] bool is_known(const Region& region) const;
   /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).
   void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;

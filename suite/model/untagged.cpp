@@ -198,7 +198,7 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
     const Grant grant = *state.memory.of_stag(stag);
     note_use(taking, state, grant);
     Region& source = *grant.region;
-    response.indeterminate = source.indeterminate;
+    response.indeterminate = !state.is_known(source);
     const auto from =
         source.contents.octets().begin() + static_cast<std::ptrdiff_t>(offset - source.base);
     response.octets.assign(from, from + length);
@@ -318,8 +318,8 @@ void process(const Taking& taking, const wire::Segment& segment, const Untagged&
   refuse(taking, std::move(state), faults.all(), SentSegment{std::move(ulpdu)});
 }
 
-/// The states in which the stream's next message has a receive of the shared queue. Which of those
-/// that wait is the IUT's choice.
+}  // namespace
+
 States with_shared_receive(const State& before, std::size_t stream) {
   const SharedQueue& queue = *before.shared_of(before.streams[stream]);
   const auto number = static_cast<std::size_t>(&queue - before.shared_queues.data());
@@ -338,24 +338,28 @@ States with_shared_receive(const State& before, std::size_t stream) {
   return states;
 }
 
+namespace {
+
 /// A segment that is refused may, or may not, have taken a receive.
 void process_with_shared(const Taking& taking, const wire::Segment& segment,
                          const Untagged& fields) {
-  States after;
-  bool is_refused = false;
   taking.coverage.took(Transition::shared_receive_taken);
-  for (const State& each : with_shared_receive(taking.before, taking.stream))
+  const auto untaken = [&](State state) {
+    state.shared_queues = taking.before.shared_queues;
+    state.streams[taking.stream].receives = taking.before.streams[taking.stream].receives;
+    return state;
+  };
+  // Without the receive, the states of the same fault are the same whichever was taken.
+  bool is_first = true;
+  for (const State& each : with_shared_receive(taking.before, taking.stream)) {
+    States after;
     process({each, taking.stream, taking.coverage, after}, segment, fields);
-  for (State& each : after) {
-    const Stream& stream = each.streams[taking.stream];
-    if (stream.phase == Phase::refusing && !is_refused) {
-      State untaken = each;
-      untaken.shared_queues = taking.before.shared_queues;
-      untaken.streams[taking.stream].receives = taking.before.streams[taking.stream].receives;
-      taking.after.push_back(std::move(untaken));
-      is_refused = true;
+    for (State& state : after) {
+      if (is_first && state.streams[taking.stream].phase == Phase::refusing)
+        taking.after.push_back(untaken(state));
+      taking.after.push_back(std::move(state));
     }
-    taking.after.push_back(std::move(each));
+    is_first = false;
   }
 }
 

@@ -33,16 +33,14 @@ struct Line {
   bool shares_receives = false;
   /// Read Requests of the tester since the IUT had time to answer.
   std::uint32_t reads_under_way = 0;
-  /// FPDUs that are sent together with those that follow.
+  /// FPDUs that are sent together with those that follow, and as the model has them.
   std::vector<lower_tester::Fpdu> packed;
+  std::vector<model::SentSegment> packed_segments;
   bool closed = false;
   /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
   [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
-  void send_packed() {
-    if (!packed.empty()) peer.send(std::exchange(packed, {}));
-  }
 };
 
 class Play {
@@ -57,6 +55,8 @@ class Play {
   [[nodiscard]] const Environment& environment() const { return environment_; }
   [[nodiscard]] lower_tester::Context& context() { return context_; }
   [[nodiscard]] model::Model& model() { return model_; }
+  /// What a line has held back leaves: until then it is no input of the IUT.
+  void send_packed(std::size_t stream);
   [[nodiscard]] const model::State& known() const { return model_.a_state(); }
   /// Executes a command; command() also informs the model.
   iut::Reply ask(const iut::Command& command);

@@ -259,8 +259,16 @@ void Play::let_it_act() {
            !model_.owes_nothing(acknowledged()));
 }
 
+void Play::send_packed(std::size_t stream) {
+  Line& line = *lines_[stream];
+  if (line.packed.empty()) return;
+  for (model::SentSegment& segment : std::exchange(line.packed_segments, {}))
+    model_.sent(stream, std::move(segment));
+  line.peer.send(std::exchange(line.packed, {}));
+}
+
 void Play::settle() {
-  for (const auto& line : lines_) line->send_packed();
+  for (std::size_t i = 0; i < lines_.size(); ++i) send_packed(i);
   do {
     together_ = 0;
     let_it_act();

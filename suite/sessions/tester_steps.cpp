@@ -53,17 +53,18 @@ class TesterStep {
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
     // Where the Markers are depends on all octets before them.
-    if (!step_.packed || line_.peer.sending().markers) line_.send_packed();
+    if (!step_.packed || line_.peer.sending().markers) play_.send_packed(stream_);
     if (play_.is_stopped()) return;
     auto sent = disturb(fpdus, step_, line_.peer.sending());
     // A length that leaves no room for a header may be refused as soon as it is there.
     if (step_.rest != 0 && step_.wrong != Wrong::cut_short)
       return send_in_two_goes(std::move(fpdus), std::move(sent));
-    for (model::SentSegment& segment : sent) play_.model().sent(stream_, std::move(segment));
     if (step_.packed) {
       std::ranges::move(fpdus, std::back_inserter(line_.packed));
+      std::ranges::move(sent, std::back_inserter(line_.packed_segments));
       return;
     }
+    for (model::SentSegment& segment : sent) play_.model().sent(stream_, std::move(segment));
     line_.peer.send(fpdus, step_.cut == 0 || fpdus.front().ulpdu.size() > most_cut
                                ? lower_tester::Cut::whole()
                                : lower_tester::Cut::every(step_.cut));
@@ -75,7 +76,7 @@ class TesterStep {
   static constexpr std::size_t most_at_once = 3;
 
   void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
-    line_.send_packed();
+    play_.send_packed(stream_);
     const Fpdu last = std::move(fpdus.back());
     fpdus.pop_back();
     for (std::size_t i = 0; i < fpdus.size(); ++i) play_.model().sent(stream_, std::move(sent[i]));
@@ -408,7 +409,8 @@ class TesterStep {
 void play_tester_step(Play& play, std::size_t stream, const Step& step) {
   Line& line = *play.lines()[stream];
   if (!line.can_send()) return;
-  if (step.action == Action::peer_reset || step.action == Action::peer_close) line.send_packed();
+  if (step.action == Action::peer_reset || step.action == Action::peer_close)
+    play.send_packed(stream);
   if (step.action == Action::peer_reset) {
     line.closed = true;
     line.peer.reset();
