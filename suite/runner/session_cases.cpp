@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "suite/cases/framework/family.hpp"
+#include "suite/sessions/covering_sessions.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
 #include "suite/sessions/session_file.hpp"
@@ -19,18 +20,29 @@ namespace {
 using base::Family;
 using cases::family_of;
 
-constexpr std::string_view seed_prefix = "soak.session.", script_prefix = "soak.script.",
-                           layer = "soak";
+constexpr std::string_view seed_prefix = "soak.session.", pairs_prefix = "soak.pairs.",
+                           script_prefix = "soak.script.", layer = "soak";
 /// Stands for / in the id of a script, since an id is also the name of a pcap.
 constexpr char separator = ':';
 
-std::optional<std::uint64_t> seed_of(std::string_view id) {
-  if (!id.starts_with(seed_prefix)) return std::nullopt;
-  id.remove_prefix(seed_prefix.size());
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), seed);
+std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view id) {
+  if (!id.starts_with(prefix)) return std::nullopt;
+  id.remove_prefix(prefix.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
   if (error != std::errc() || end != id.data() + id.size()) return std::nullopt;
-  return seed;
+  return number;
+}
+
+const sessions::CoveringSessions& pairs() {
+  static const sessions::CoveringSessions made(2);
+  return made;
+}
+
+/// The one of those that cover all pairs.
+std::optional<std::uint64_t> pairs_number_of(std::string_view id) {
+  const auto number = number_after(pairs_prefix, id);
+  return number && *number < pairs().size() ? number : std::nullopt;
 }
 
 std::optional<std::filesystem::path> script_of(std::string_view id) {
@@ -43,7 +55,8 @@ std::optional<std::filesystem::path> script_of(std::string_view id) {
 /// The session that the id names. The error is one line.
 std::expected<sessions::Session, std::string> session_of(std::string_view id) {
   const auto script = script_of(id);
-  if (!script) return sessions::draw(seed_of(id).value_or(0));
+  if (const auto number = pairs_number_of(id)) return pairs().session(*number, *number);
+  if (!script) return sessions::draw(number_after(seed_prefix, id).value_or(0));
   auto file = sessions::read_session(*script);
   if (!file) return std::unexpected(file.error());
   return std::move(file->session);
@@ -81,6 +94,8 @@ cases::Verdict verdict_of(const sessions::Played& played) {
 
 std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", seed_prefix, seed); }
 
+std::string pairs_id(std::uint64_t number) { return fmt::format("{}{}", pairs_prefix, number); }
+
 std::expected<std::string, std::string> script_id(const std::filesystem::path& file) {
   std::string path = file.lexically_normal().string();
   const bool plain = std::ranges::all_of(path, [](unsigned char c) {
@@ -94,13 +109,15 @@ std::expected<std::string, std::string> script_id(const std::filesystem::path& f
 }
 
 std::optional<cases::Case> session_case(const std::string& id) {
-  const auto seed = seed_of(id);
+  const auto seed = number_after(seed_prefix, id);
+  const auto number = pairs_number_of(id);
   const auto script = script_of(id);
-  if (!seed && !script) return std::nullopt;
+  if (!seed && !number && !script) return std::nullopt;
   cases::Case one;
   one.id = id;
-  one.title = seed ? fmt::format("the random session of seed {}", *seed)
-                   : fmt::format("the script {}", script->string());
+  one.title = seed     ? fmt::format("the random session of seed {}", *seed)
+              : number ? fmt::format("session {} of those that cover all pairs", *number)
+                       : fmt::format("the script {}", script->string());
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
   // Every case has a rule; this one holds for any session, which consists of RDMAP messages.

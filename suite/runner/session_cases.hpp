@@ -2,7 +2,8 @@
 // Random sessions as cases, so that a run can play them on any IUT: with its network, its capture, the
 // log of its kernel, and its known issues (docs/soak.md).
 //
-// The id of a session is `soak.session.SEED`, that of a script `soak.script.PATH`. It judges no rule of its
+// The id of a session is `soak.session.SEED`, that of one of those that cover all pairs
+// `soak.pairs.NUMBER`, that of a script `soak.script.PATH`. It judges no rule of its
 // own: what the model finds is reported once for all sessions, as `finding:RULE`.
 #pragma once
 
@@ -17,6 +18,8 @@
 namespace suite::runner {
 
 [[nodiscard]] std::string session_id(std::uint64_t seed);
+/// `number`: from 0.
+[[nodiscard]] std::string pairs_id(std::uint64_t number);
 /// The error is one line: the path has characters that an id cannot have.
 [[nodiscard]] std::expected<std::string, std::string> script_id(const std::filesystem::path& file);
 /// The case of this id; nothing if it is not that of a session.

@@ -12,7 +12,7 @@
 #include "rules/catalogue.hpp"
 #include "suite/model/fault.hpp"
 #include "suite/runner/session_cases.hpp"
-#include "suite/sessions/drawing.hpp"
+#include "suite/sessions/covering_sessions.hpp"
 #include "suite/sessions/script.hpp"
 #include "suite/sessions/session_file.hpp"
 #include "suite/sessions/shrinking.hpp"
@@ -32,7 +32,8 @@ struct SoakOptions {
   std::vector<std::string> deviations, lawful;
   std::optional<std::uint64_t> seed, sessions;
   std::optional<double> seconds;
-  std::string file;  ///< replay
+  std::string cover;  ///< pairs, triples, or empty
+  std::string file;   ///< replay
 };
 
 ExitCode complain(ExitCode code, const std::string& why) {
@@ -96,13 +97,12 @@ std::expected<std::filesystem::path, std::string> keep(const SoakOptions& option
     const Found* found = played.failure();
     return found != nullptr && (found->rules.empty() ? "" : found->rules.front()) == rule;
   };
-  const sessions::SessionFile file{
-      .session = sessions::shrink(sessions::draw(group.seed), still_fails),
-      .deviations = options.deviations,
-      .lawful = options.lawful,
-      .rules = group.first.rules};
+  const sessions::SessionFile file{.session = sessions::shrink(group.session, still_fails),
+                                   .deviations = options.deviations,
+                                   .lawful = options.lawful,
+                                   .rules = group.first.rules};
   const auto path = std::filesystem::path(options.out) /
-                    fmt::format("{}-{}.json", group.seed, rule.empty() ? "session" : rule);
+                    fmt::format("{}-{}.json", group.session.seed, rule.empty() ? "session" : rule);
   if (const auto written = sessions::write_session(path, file); !written)
     return std::unexpected(written.error());
   return path;
@@ -113,12 +113,16 @@ ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>&
                      const PerformCommand& perform) {
   if (options.seconds)
     return complain(ExitCode::usage, "soak: --seconds is for simulated time; give --sessions");
+  if (options.cover == "triples")
+    return complain(ExitCode::usage, "soak: --cover triples is for simulated time; give pairs");
   constexpr std::uint64_t usual = 100, most = 10000;
-  const std::uint64_t count = options.sessions.value_or(usual);
+  const std::uint64_t count = options.sessions.value_or(
+      options.cover.empty() ? usual : sessions::CoveringSessions(2).size());
   if (count == 0 || count > most)
     return complain(ExitCode::usage, fmt::format("soak: --sessions: 1 to {} over TCP", most));
-  const std::uint64_t seed = options.seed.value_or(std::random_device{}());
-  base::say(stdout, "seed {}\n", seed);
+  const std::uint64_t seed =
+      options.seed.value_or(options.cover.empty() ? std::random_device{}() : 0);
+  if (options.cover.empty()) base::say(stdout, "seed {}\n", seed);
   std::vector<std::string> run{"run", "--iut", options.iut};
   const auto add = [&](const char* name, const std::vector<std::string>& values) {
     for (const std::string& value : values) run.insert(run.end(), {name, value});
@@ -127,7 +131,8 @@ ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>&
   add("--lawful", options.lawful);
   if (!options.out.empty()) add("--out", {options.out});
   run.insert(run.end(), others.begin(), others.end());
-  for (std::uint64_t i = 0; i < count; ++i) add("--select", {session_id(seed + i)});
+  for (std::uint64_t i = 0; i < count; ++i)
+    add("--select", {options.cover.empty() ? session_id(seed + i) : pairs_id(seed + i)});
   return perform(std::move(run));
 }
 
@@ -147,7 +152,8 @@ ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
                 const sessions::MakeIut& make_iut) {
   for (const auto& [shape, group] : result.findings) {
     print(group.first,
-          fmt::format("finding, {} times, first by seed {}:", group.count, group.seed).c_str());
+          fmt::format("finding, {} times, first by seed {}:", group.count, group.session.seed)
+              .c_str());
     if (options.out.empty()) continue;
     const auto kept = keep(options, group, make_iut);
     if (!kept) return complain(ExitCode::harness, kept.error());
@@ -178,8 +184,15 @@ ExitCode soak_in_memory(const SuiteParts& parts, SoakOptions options) {
     if (error)
       return complain(ExitCode::usage, fmt::format("--out {}: {}", options.out, error.message()));
   }
-  if (!options.sessions && !options.seconds) options.seconds = 10;
   sessions::SoakPlan plan;
+  std::optional<sessions::CoveringSessions> covering;
+  if (!options.cover.empty()) {
+    covering.emplace(options.cover == "pairs" ? 2 : 3);
+    plan.covering = &*covering;
+    base::say(stdout, "{} sessions cover all {}\n", covering->size(), options.cover);
+  } else if (!options.sessions && !options.seconds) {
+    options.seconds = 10;
+  }
   plan.seed = options.seed.value_or(std::random_device{}());
   plan.sessions = options.sessions;
   plan.seconds = options.seconds;
@@ -215,6 +228,12 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   app.add_option("--seconds", options.seconds,
                  "how long, in simulated time; by default 10, unless --sessions is given")
       ->check(CLI::PositiveNumber);
+  app.add_option(
+         "--cover", options.cover,
+         "pairs or triples: first the sessions in which all pairs, or triples, of values of "
+         "the dimensions of a session meet (docs/soak.md); only these, unless --sessions or "
+         "--seconds is given; over TCP --seed is the first of them, from 0")
+      ->check(CLI::IsMember({"pairs", "triples"}));
   app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
   app.add_option("--lawful", options.lawful, "the reference uses this permission");
   app.add_option("--out", options.out,

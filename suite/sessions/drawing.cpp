@@ -272,7 +272,60 @@ void draw_beginning(RandomChoices& random, Session& session) {
   }
 }
 
+/// That are specific to what the tester sends by this action.
+std::vector<Wrong> special_wrongs_of(Action action) {
+  const auto joined = [](const auto&... lists) {
+    std::vector<Wrong> all;
+    (all.insert(all.end(), lists.begin(), lists.end()), ...);
+    return all;
+  };
+  switch (action) {
+    case Action::peer_write:
+      return joined(wrong_access);
+    case Action::peer_read:
+      return joined(wrong_untagged, wrong_access);
+    case Action::peer_atomic:
+      return joined(wrong_atomic, wrong_untagged, wrong_access);
+    case Action::peer_send:
+      return joined(wrong_untagged, wrong_send);
+    case Action::peer_immediate:
+      return joined(wrong_untagged, wrong_immediate);
+    case Action::peer_answer:
+      return joined(wrong_answer);
+    case Action::peer_terminate:
+      return joined(wrong_terminate);
+    default:
+      return {};
+  }
+}
+
 }  // namespace
+
+std::vector<Wrong> wrongs_of(Action action) {
+  std::vector<Wrong> all{Wrong::nothing};
+  const auto special = special_wrongs_of(action);
+  if (special.empty()) return all;
+  all.insert(all.end(), odd.begin(), odd.end());
+  all.insert(all.end(), wrong_anywhere.begin(), wrong_anywhere.end());
+  all.insert(all.end(), special.begin(), special.end());
+  return all;
+}
+
+Session draw_opening(std::uint64_t seed, std::size_t streams) {
+  RandomChoices random(seed);
+  Session session;
+  session.seed = seed;
+  for (std::size_t i = 0; i < streams; ++i) session.streams.push_back(draw_stream(random));
+  draw_beginning(random, session);
+  return session;
+}
+
+std::vector<Step> draw_steps(std::uint64_t seed, std::size_t count) {
+  RandomChoices random(seed);
+  std::vector<Step> steps;
+  while (steps.size() < count) steps.push_back(draw_step(random));
+  return steps;
+}
 
 Session draw(std::uint64_t seed) {
   RandomChoices random(seed);

@@ -22,10 +22,18 @@ std::string shape_of(const Found& found) {
   return shape;
 }
 
-void count(std::map<std::string, FindingGroup>& groups, const Found& found, std::uint64_t seed) {
-  auto [at, is_new] = groups.try_emplace(shape_of(found), FindingGroup{found, seed, 0});
+void count(std::map<std::string, FindingGroup>& groups, const Found& found,
+           const Session& session) {
+  auto [at, is_new] = groups.try_emplace(shape_of(found), FindingGroup{found, session, 0});
   ++at->second.count;
   at->second.rules.insert(found.rules.begin(), found.rules.end());
+}
+
+Session session_of(const SoakPlan& plan, std::uint64_t number) {
+  const std::uint64_t seed = plan.seed + number;
+  if (plan.covering != nullptr && number < plan.covering->size())
+    return plan.covering->session(number, seed);
+  return draw(seed);
 }
 
 }  // namespace
@@ -51,16 +59,18 @@ SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {
   const auto goes_on = [&] {
     if (plan.is_enough && plan.is_enough(result)) return false;
     if (plan.sessions && result.sessions >= *plan.sessions) return false;
+    if (!plan.sessions && !plan.seconds && plan.covering != nullptr)
+      return result.sessions < plan.covering->size();
     return !plan.seconds || elapsed() < *plan.seconds;
   };
-  for (std::uint64_t seed = plan.seed; goes_on(); ++seed) {
-    const Session session = draw(seed);
+  while (goes_on()) {
+    const Session session = session_of(plan, result.sessions);
     const Played played = play_in_memory(session, make_iut);
     ++result.sessions;
     result.steps += played.steps;
     if (played.failure() != nullptr) ++result.failed;
     for (const Found& found : played.found)
-      count(found.advisory ? result.advisories : result.findings, found, seed);
+      count(found.advisory ? result.advisories : result.findings, found, session);
     result.coverage.add(played.coverage);
   }
   result.seconds = elapsed();

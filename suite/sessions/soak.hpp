@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "suite/sessions/covering_sessions.hpp"
 #include "suite/sessions/player.hpp"
 
 namespace suite::sessions {
@@ -20,7 +21,8 @@ using MakeIut =
 /// Findings are alike if their first rule and what was admissible are the same, apart from numbers.
 struct FindingGroup {
   Found first;
-  std::uint64_t seed = 0, count = 0;
+  Session session;  ///< in which it was found first
+  std::uint64_t count = 0;
   /// Of all of them.
   std::set<std::string> rules{};
 };
@@ -39,6 +41,9 @@ struct SoakResult {
 struct SoakPlan {
   /// Of the first session; each one after it has the next number.
   std::uint64_t seed = 1;
+  /// These come first, each with the next seed; the rest is drawn. Without an end of its own, a soak of
+  /// these ends after them.
+  const CoveringSessions* covering = nullptr;
   std::optional<std::uint64_t> sessions;
   std::optional<double> seconds;
   /// Called after each session; empty: the soak has no such end.

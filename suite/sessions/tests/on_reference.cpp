@@ -32,7 +32,7 @@ MakeIut reference(const Behaviour& behaviour) {
 void show(const std::map<std::string, suite::sessions::FindingGroup>& groups, const char* what) {
   for (const auto& [shape, group] : groups) {
     fmt::print("  {} x{}, first by seed {} at step {}: wanted {}; came {}\n", what, group.count,
-               group.seed, group.first.step, group.first.admissible, group.first.came);
+               group.session.seed, group.first.step, group.first.admissible, group.first.came);
     for (const std::string& rule : group.first.rules) fmt::print("      {}\n", rule);
   }
 }
@@ -88,10 +88,9 @@ Noticed noticed(const SoakResult& result, std::string_view rule) {
   return result.failed > 0 ? Noticed::elsewhere : Noticed::never;
 }
 
-/// One session with all that was done and seen.
-void show_one(std::uint64_t seed, const Behaviour& behaviour) {
-  const auto played =
-      suite::sessions::play_in_memory(suite::sessions::draw(seed), reference(behaviour));
+/// With all that was done and seen.
+void show_one(const suite::sessions::Session& session, const Behaviour& behaviour) {
+  const auto played = suite::sessions::play_in_memory(session, reference(behaviour));
   for (const auto& line : played.exchange)
     fmt::print("{:>9} {:>8} {}\n", line.at.count() / 1000, name(line.direction), line.text);
   for (const Found& found : played.found)
@@ -167,11 +166,17 @@ int main(int argc, char** argv) {
   std::uint64_t sessions = 100, again = 20, combinations = 0;
   std::string only, known;
   bool verbose = false, fresh = false;
+  std::optional<suite::sessions::CoveringSessions> covering;
   app.require_subcommand(1);
   app.add_option("--seed", plan.seed, "of the first session");
   app.add_option("--sessions", sessions, "how many for each variant");
   app.add_option("--only", only, "this variant alone");
   app.add_flag("--fresh", fresh, "a fresh seed, which is printed");
+  app.add_option_function<std::string>(
+         "--cover",
+         [&](const std::string& strength) { covering.emplace(strength == "pairs" ? 2 : 3); },
+         "in place of --sessions: those in which all pairs, or triples, of values meet")
+      ->check(CLI::IsMember({"pairs", "triples"}));
   app.add_flag("--verbose", verbose, "what was found");
   CLI::App* lawful = app.add_subcommand("lawful", "none may fail");
   lawful->add_option("--combinations", combinations, "that many sets of variants as well");
@@ -181,6 +186,11 @@ int main(int argc, char** argv) {
   CLI::App* one = app.add_subcommand("one", "show the session of the seed");
   CLI11_PARSE(app, argc, argv);
   plan.sessions = sessions;
+  if (covering) {
+    plan.covering = &*covering;
+    sessions = again = covering->size();
+    plan.sessions = sessions;
+  }
   if (fresh) plan.seed = std::random_device{}();
   if (fresh) fmt::print("--seed {}\n", plan.seed);
   if (one->parsed()) {
@@ -188,7 +198,10 @@ int main(int argc, char** argv) {
     if (const auto variant = rnic::lawful::find_lawful(only)) behaviour.lawful = {*variant};
     if (const auto variant = rnic::deviants::find_deviation(only))
       behaviour.deviations = {*variant};
-    show_one(plan.seed, behaviour);
+    // The first of those that cover has seed 1.
+    show_one(covering ? covering->session(plan.seed - 1, plan.seed)
+                      : suite::sessions::draw(plan.seed),
+             behaviour);
     return 0;
   }
   if (lawful->parsed()) return run_lawful(plan, only, combinations) ? 0 : 1;
