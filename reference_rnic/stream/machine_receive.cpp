@@ -259,7 +259,8 @@ void Machine::deliver_terminate(const DeliveredMessage& message) {
     blame_terminated_read(*terminate);
   give_up_receive();
   end_transfers(Leaves::begun_fpdu);
-  if (state_ != State::closing) transition(state_, State::closing);
+  // An end that is under way goes on.
+  if (state_ != State::closing && state_ != State::terminating) transition(state_, State::closing);
 }
 
 }  // namespace rnic::stream
