@@ -2,6 +2,7 @@
 """Where what came differs from what was admissible, word by word, so that the eye need not search."""
 
 import difflib
+import functools
 import re
 
 _WORD = re.compile(r"\w+|\W")
@@ -11,6 +12,11 @@ _ALIKE = 0.6  # below this the two lines say different things, and marks would o
 
 def word_diff(admissible, actual):
     """(admissible lines, actual), each a list of (text, differs); only the admissible line most like the actual has marks."""
+    return _word_diff(tuple(admissible), actual)
+
+
+@functools.lru_cache(maxsize=1 << 12)  # many cases fail in the same words
+def _word_diff(admissible, actual):
     plain = [[(line, False)] for line in admissible]
     came = _WORD.findall(actual)
     best, best_ratio = None, _ALIKE
@@ -19,6 +25,9 @@ def word_diff(admissible, actual):
         if max(len(words), len(came)) > _WORDS_LIMIT:
             continue
         matcher = difflib.SequenceMatcher(None, words, came, autojunk=False)
+        # The cheap upper bounds rule out most.
+        if min(matcher.real_quick_ratio(), matcher.quick_ratio()) < best_ratio:
+            continue
         if best_ratio <= matcher.ratio() < 1:
             best, best_ratio = (index, words, matcher.get_opcodes()), matcher.ratio()
     if best is None:
