@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks each source file: licence line, a sentence on top of headers, no fixed sleeps, clang-format where it is installed."""
+"""Checks each source file: licence line, a sentence on top of headers, no fixed sleeps, clang-format where it is installed; and that the first
+version of CHANGELOG.md is the project's."""
 
 import argparse
 import pathlib
@@ -33,12 +34,20 @@ def faults_of(path, root):
                 yield f"{relative}:{number}: a fixed sleep; wait for an event with a deadline"
 
 
+def version_faults(root):
+    """A release is tagged at a commit where both say the same."""
+    project = re.search(r"^project\(\S+ VERSION (\S+)", (root / "CMakeLists.txt").read_text(), re.MULTILINE)
+    change = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
+    if not project or not change or project[1] != change[1]:
+        yield f"CHANGELOG.md: its first heading has {change[1] if change else 'no version'}, CMakeLists.txt has {project[1] if project else 'none'}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: tools/check_sources.py .")
     parser.add_argument("root", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).resolve().parent.parent)
     root = parser.parse_args().root.resolve()
     files = tracked(root)
-    found = [fault for path in files for fault in faults_of(path, root)]
+    found = [fault for path in files for fault in faults_of(path, root)] + list(version_faults(root))
     for fault in found:
         print(fault, file=sys.stderr)
     formatter = shutil.which("clang-format-19")
