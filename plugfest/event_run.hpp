@@ -37,8 +37,8 @@ struct RunOptions {
   /// Adds to the outcome of a cell that has just ended what only this process knows.
   std::function<void(const Cell&, Outcome& outcome)> complete = [](const Cell&, Outcome&) {};
   /// What the event's expectations say about a record.
-  std::function<suite::jobs::Progress::News(const CellRecord& record)> news =
-      [](const CellRecord&) { return suite::jobs::Progress::News::none; };
+  std::function<suite::jobs::Progress::Note(const CellRecord& record)> note =
+      [](const CellRecord&) { return suite::jobs::Progress::Note::none; };
 };
 
 /// Whether all cells have a result now (false: interrupted by SIGINT or SIGTERM). The error is one

@@ -16,9 +16,9 @@
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
 #include "plugfest/verdict.hpp"
-#include "suite/lab/guest.hpp"
 #include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 namespace plugfest {
 

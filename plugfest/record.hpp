@@ -66,7 +66,7 @@ struct Tally {
   /// Of those that pass.
   std::size_t advisories = 0;
   /// Cells whose verdict is bad and not expected.
-  std::vector<std::string> news;
+  std::vector<std::string> new_failures;
   /// Expectations that hold for no cell, one line each.
   std::vector<std::string> stale;
 };

@@ -44,8 +44,12 @@ EventRecord record_of(const Event& event) {
 }
 
 Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& journal) {
-  Tally result{
-      .cells = cells.size(), .played = 0, .verdicts = {}, .advisories = 0, .news = {}, .stale = {}};
+  Tally result{.cells = cells.size(),
+               .played = 0,
+               .verdicts = {},
+               .advisories = 0,
+               .new_failures = {},
+               .stale = {}};
   std::vector<bool> held(event.expectations.size(), false);
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
@@ -57,7 +61,7 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
     if (expected != nullptr)
       held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
     if (judge(event, record).result == suite::results::GateResult::new_failure)
-      result.news.push_back(cell.id);
+      result.new_failures.push_back(cell.id);
   }
   if (result.played < result.cells) return result;  // the rest may be what they speak of
   for (std::size_t at = 0; at < held.size(); ++at)

@@ -105,8 +105,8 @@ constexpr auto table_of(const LeftOutRecord*) {
 constexpr auto table_of(const Tally*) {
   return table("summary", required("cells", &Tally::cells), required("played", &Tally::played),
                required("verdicts", &Tally::verdicts).from(1),
-               required("advisories", &Tally::advisories), required("news", &Tally::news),
-               required("stale", &Tally::stale));
+               required("advisories", &Tally::advisories),
+               required("new_failures", &Tally::new_failures), required("stale", &Tally::stale));
 }
 constexpr auto table_of(const JournalLine*) {
   return table("line", defaulted("run", &JournalLine::run),

@@ -116,7 +116,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& j
   if (counted.advisories != 0) words += fmt::format(", {} with an advisory", counted.advisories);
   base::say(stdout, "{} of {} cells: {}\n", counted.played, counted.cells,
             words.empty() ? "none" : words);
-  for (const std::string& cell : counted.news)
+  for (const std::string& cell : counted.new_failures)
     base::say(stdout, "new: {}: {}\n", cell,
               suite::jobs::for_terminal(journal.latest(cell).outcome.reason));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
@@ -124,7 +124,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& j
   const char* best = rendered ? "report.html" : suite::results::document_name;
   base::say(stdout, "results: {}\n", (out / best).string());
   return suite::jobs::exit_code({.harness = !complete || !rendered,
-                                 .new_failure = !counted.news.empty(),
+                                 .new_failure = !counted.new_failures.empty(),
                                  .stale = !counted.stale.empty()});
 }
 
@@ -217,12 +217,12 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   run.repeat = [&](const Cell& cell) {
     return !fits_any(options.rerun, cell) && wants_another_try(event, journal, cell);
   };
-  run.news = [&](const CellRecord& record) {
-    using News = suite::jobs::Progress::News;
+  run.note = [&](const CellRecord& record) {
+    using Note = suite::jobs::Progress::Note;
     using suite::results::GateResult;
     const GateResult result = judge(event, record).result;
-    if (result == GateResult::known) return News::known;
-    return result == GateResult::new_failure ? News::new_failure : News::none;
+    if (result == GateResult::known) return Note::known;
+    return result == GateResult::new_failure ? Note::new_failure : Note::none;
   };
   return run;
 }

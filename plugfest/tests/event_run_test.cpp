@@ -371,10 +371,10 @@ BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_alwa
     return tally(expecting, cells, journal);
   };
   const Tally seen = tally_of("sent pad 07 00; zero", true);
-  BOOST_TEST(seen.news.empty());
+  BOOST_TEST(seen.new_failures.empty());
   BOOST_TEST(seen.stale.empty());
   const Tally other = tally_of("sent nothing", false);
-  BOOST_TEST(other.news.size() == 1);
+  BOOST_TEST(other.new_failures.size() == 1);
   BOOST_TEST(other.stale.size() == 2);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Listeners, and the calls of the consumer. connection_news.cpp processes the events of
+// Listeners, and the calls of the consumer. connection_events.cpp processes the events of
 // connections.
 #include "reference_rnic/access/connection_manager.hpp"
 

@@ -94,7 +94,7 @@ class Player {
         active_(work.workload == Workload::idle ? 1 : work.connections),
         transferred_(work.connections) {}
 
-  /// Both ends are there; then the transfer, and the news that all of it has arrived.
+  /// Both ends are there; then the transfer, and the event that all of it has arrived.
   Measured run() {
     meet();
     const double used = processor_seconds();

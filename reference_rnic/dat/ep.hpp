@@ -48,10 +48,10 @@ class Ep final : public Object {
   [[nodiscard]] DAT_RETURN disconnect(bool abrupt);
   void rejected();  ///< the request that it was to accept
   void reset();
-  void happened(const access::ConnectionEstablished& news);
-  void happened(const access::ConnectionRejected& news);
-  void happened(const access::ConnectionFailed& news);
-  void happened(const access::ConnectionEnded& news);
+  void happened(const access::ConnectionEstablished& event);
+  void happened(const access::ConnectionRejected& event);
+  void happened(const access::ConnectionFailed& event);
+  void happened(const access::ConnectionEnded& event);
   void faulted(const verbs::AsyncEvent& event);
   [[nodiscard]] std::expected<void, verbs::Error> open_pair();
   void close_pair();

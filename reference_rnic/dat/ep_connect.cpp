@@ -176,17 +176,17 @@ void Ep::post_connection_event(DAT_EVENT_NUMBER number, std::vector<std::byte> d
   connect_evd->post(event);
 }
 
-void Ep::happened(const access::ConnectionEstablished& news) {
+void Ep::happened(const access::ConnectionEstablished& event) {
   if (state != DAT_EP_STATE_ACTIVE_CONNECTION_PENDING && state != DAT_EP_STATE_COMPLETION_PENDING)
     return;
   move(EpInput::established);
-  read_credits = news.negotiated.ord;
+  read_credits = event.negotiated.ord;
   if (borrowed) borrowed->kept = true;
   if (const auto addresses = ia->manager().addresses(pair)) {
     local = addresses->local;
     remote = addresses->remote;
   }
-  post_connection_event(DAT_CONNECTION_EVENT_ESTABLISHED, news.private_data);
+  post_connection_event(DAT_CONNECTION_EVENT_ESTABLISHED, event.private_data);
   release_held();
 }
 
@@ -197,21 +197,21 @@ void Ep::end_attempt(DAT_EVENT_NUMBER number, std::vector<std::byte> data) {
   release_held();
 }
 
-void Ep::happened(const access::ConnectionRejected& news) {
+void Ep::happened(const access::ConnectionRejected& event) {
   if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
-    end_attempt(DAT_CONNECTION_EVENT_PEER_REJECTED, news.private_data);
+    end_attempt(DAT_CONNECTION_EVENT_PEER_REJECTED, event.private_data);
 }
 
-void Ep::happened(const access::ConnectionFailed& news) {
+void Ep::happened(const access::ConnectionFailed& event) {
   if (state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING)
-    end_attempt(connect_event(news.failure, limited_));
+    end_attempt(connect_event(event.failure, limited_));
   else if (state == DAT_EP_STATE_COMPLETION_PENDING)
     end_attempt(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
 }
 
-void Ep::happened(const access::ConnectionEnded& news) {
+void Ep::happened(const access::ConnectionEnded& event) {
   if (state != DAT_EP_STATE_CONNECTED && state != DAT_EP_STATE_DISCONNECT_PENDING) return;
-  cause_.orderly = news.orderly;
+  cause_.orderly = event.orderly;
   move(EpInput::ended);
   post_connection_event(end_event(cause_));
 }

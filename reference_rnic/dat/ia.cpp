@@ -114,9 +114,9 @@ void Ia::happened(const access::ConnectionEvent& event) {
     return point.requested(*request);
   }
   std::visit(
-      [&](const auto& news) {
-        if constexpr (requires { news.queue_pair; })
-          if (Ep* ep = owner(news.queue_pair)) ep->happened(news);
+      [&](const auto& one) {
+        if constexpr (requires { one.queue_pair; })
+          if (Ep* ep = owner(one.queue_pair)) ep->happened(one);
       },
       event);
 }

@@ -19,8 +19,8 @@ using verbs::Completion;
 using verbs::Operation;
 using verbs::QueuePairHandle;
 using verbs::Status;
-using verbs::StreamNews;
-using verbs::WorkNews;
+using verbs::StreamChange;
+using verbs::WorkEvent;
 using Completions = std::vector<Completion>;
 
 bool is_message(const Completion& completion) {
@@ -30,20 +30,20 @@ bool is_message(const Completion& completion) {
 // ---- completions of sends ----
 
 struct ReadCompletesAsSend : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions)
       if (each.operation == Operation::read) each.operation = Operation::send;
   }
 };
 
 struct UnsignaledFailureSilent : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
-    if (!news.signaled) completions.clear();
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (!event.signaled) completions.clear();
   }
 };
 
 struct FlushReportedAsSuccess : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions)
       if (each.status == Status::flushed && each.operation != Operation::receive)
         each.status = Status::success;
@@ -51,7 +51,7 @@ struct FlushReportedAsSuccess : verbs::Decisions {
 };
 
 struct ReadFailureReportedAsSuccess : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions)
       if (each.operation == Operation::read || each.operation == Operation::read_invalidate)
         each.status = Status::success;
@@ -60,41 +60,42 @@ struct ReadFailureReportedAsSuccess : verbs::Decisions {
 
 /// The stream's deviant of the same deviation reports the RTR indication to the RNIC.
 struct RtrCompletionShown : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
-    if (news.moment == WorkNews::Moment::own_work_done)
-      completions.push_back({.id = news.id, .queue_pair = news.queue_pair, .status = news.status});
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (event.moment == WorkEvent::Moment::own_work_done)
+      completions.push_back(
+          {.id = event.id, .queue_pair = event.queue_pair, .status = event.status});
   }
 };
 
 // ---- completions of receives ----
 
 struct ReceiveLengthWrong : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
     for (Completion& each : completions)
-      if (is_message(each)) each.length = static_cast<std::uint32_t>(news.room);
+      if (is_message(each)) each.length = static_cast<std::uint32_t>(event.room);
   }
 };
 
 struct SolicitedEventLost : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions) each.solicited = false;
   }
 };
 
 struct ImmediateDataWithheld : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions) each.immediate.reset();
   }
 };
 
 struct ImmediateWithoutCompletion : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     std::erase_if(completions, [](const Completion& each) { return each.immediate.has_value(); });
   }
 };
 
 struct ReceiveFlushLost : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     std::erase_if(completions, [](const Completion& each) {
       return each.operation == Operation::receive && each.status == Status::flushed;
     });
@@ -102,20 +103,20 @@ struct ReceiveFlushLost : verbs::Decisions {
 };
 
 struct ReceiveCompletesBeforePlacement : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
-    if (news.moment == WorkNews::Moment::receive_taken)
-      completions.push_back({.id = news.id,
-                             .queue_pair = news.queue_pair,
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (event.moment == WorkEvent::Moment::receive_taken)
+      completions.push_back({.id = event.id,
+                             .queue_pair = event.queue_pair,
                              .operation = Operation::receive,
-                             .length = static_cast<std::uint32_t>(news.room)});
-    else if (news.taken)
+                             .length = static_cast<std::uint32_t>(event.room)});
+    else if (event.taken)
       completions.clear();
   }
 };
 
 /// The stream's deviant of the same deviation reports the message twice to the RNIC.
 struct MessageDeliveredTwice : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     if (!completions.empty() && is_message(completions.back()))
       completions.push_back(Completion(completions.back()));
   }
@@ -124,14 +125,14 @@ struct MessageDeliveredTwice : verbs::Decisions {
 /// Holds one message of each queue pair back until the next one has completed.
 template <std::uint32_t Longest>
 struct MessagesSwapped : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
     if (completions.empty() || !is_message(completions.front())) return;
-    const auto held = held_.find(news.queue_pair);
+    const auto held = held_.find(event.queue_pair);
     if (held != held_.end()) {
       completions.push_back(held->second);
       held_.erase(held);
     } else if (completions.front().length >= Longest) {
-      held_.emplace(news.queue_pair, completions.front());
+      held_.emplace(event.queue_pair, completions.front());
       completions.clear();
     }
   }
@@ -185,14 +186,14 @@ bool is_flushed_send(const Completion& completion) {
 
 /// Holds the first flushed request of each send queue back until another one is flushed.
 struct FlushedOutOfOrder : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
     if (completions.empty() || !is_flushed_send(completions.front())) return;
-    const auto held = held_.find(news.queue_pair);
+    const auto held = held_.find(event.queue_pair);
     if (held != held_.end()) {
       completions.push_back(held->second);
       held_.erase(held);
-    } else if (turned_.insert(news.queue_pair).second) {
-      held_.emplace(news.queue_pair, completions.front());
+    } else if (turned_.insert(event.queue_pair).second) {
+      held_.emplace(event.queue_pair, completions.front());
       completions.clear();
     }
   }
@@ -202,8 +203,8 @@ struct FlushedOutOfOrder : verbs::Decisions {
 
 /// Names the queue pair that was the first to report anything.
 struct FlushNamesAnotherEndpoint : verbs::Decisions {
-  void work_reported(const WorkNews& news, Completions& completions) override {
-    if (!first_) first_ = news.queue_pair;
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (!first_) first_ = event.queue_pair;
     for (Completion& each : completions)
       if (each.status == Status::flushed) each.queue_pair = *first_;
   }
@@ -211,7 +212,7 @@ struct FlushNamesAnotherEndpoint : verbs::Decisions {
 };
 
 struct AtomicFlushLost : verbs::Decisions {
-  void work_reported(const WorkNews&, Completions& completions) override {
+  void work_reported(const WorkEvent&, Completions& completions) override {
     std::erase_if(completions, [](const Completion& each) {
       return is_flushed_send(each) &&
              (each.operation == Operation::fetch_add || each.operation == Operation::compare_swap);
@@ -224,13 +225,13 @@ struct LaterWorkOvertakes : verbs::Decisions {
   void post_checked(const verbs::Posting& posting, std::optional<verbs::Error>&) override {
     if (posting.state == verbs::QueuePairState::error) late_.insert(posting.queue_pair);
   }
-  void work_reported(const WorkNews& news, Completions& completions) override {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
     if (completions.empty() || !is_flushed_send(completions.front())) return;
-    const auto held = held_.find(news.queue_pair);
+    const auto held = held_.find(event.queue_pair);
     if (held == held_.end()) {
-      held_.emplace(news.queue_pair, completions.front());
+      held_.emplace(event.queue_pair, completions.front());
       completions.clear();
-    } else if (late_.erase(news.queue_pair) != 0) {
+    } else if (late_.erase(event.queue_pair) != 0) {
       completions.push_back(held->second);
     }
   }
@@ -241,23 +242,26 @@ struct LaterWorkOvertakes : verbs::Decisions {
 // ---- asynchronous events ----
 
 struct TerminateNotReported : verbs::Decisions {
-  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
-    if (news == StreamNews::terminate_received) event.reset();
+  void event_raised(QueuePairHandle, StreamChange change,
+                    std::optional<AsyncEvent>& event) override {
+    if (change == StreamChange::terminate_received) event.reset();
   }
 };
 
 /// Hides the faults that it finds on the stream itself, if `hidden` holds for their cause.
 template <bool (*hidden)(wire::TerminateCause)>
 struct FaultNotReported : verbs::Decisions {
-  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
-    if (news == StreamNews::fault_found && event && event->cause && hidden(*event->cause))
+  void event_raised(QueuePairHandle, StreamChange change,
+                    std::optional<AsyncEvent>& event) override {
+    if (change == StreamChange::fault_found && event && event->cause && hidden(*event->cause))
       event.reset();
   }
 };
 
 struct LlpLossNotReported : verbs::Decisions {
-  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
-    if (news == StreamNews::llp_lost) event.reset();
+  void event_raised(QueuePairHandle, StreamChange change,
+                    std::optional<AsyncEvent>& event) override {
+    if (change == StreamChange::llp_lost) event.reset();
   }
 };
 
@@ -292,9 +296,9 @@ using OverrunNotReported = EventNotReported<verbs::AsyncKind::completion_queue_e
 using LastBufferNotReported = EventNotReported<verbs::AsyncKind::last_buffer>;
 
 struct GracefulCloseRaisesError : verbs::Decisions {
-  void event_raised(QueuePairHandle queue_pair, StreamNews news,
+  void event_raised(QueuePairHandle queue_pair, StreamChange change,
                     std::optional<AsyncEvent>& event) override {
-    if (news == StreamNews::closed)
+    if (change == StreamChange::closed)
       event = AsyncEvent{.kind = verbs::AsyncKind::queue_pair_fatal,
                          .queue_pair = queue_pair,
                          .detail = "the stream has been closed"};

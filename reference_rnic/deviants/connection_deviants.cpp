@@ -122,8 +122,8 @@ struct LateAcceptUnanswered : access::Decisions {
 };
 
 struct BadRequestEndsAllStartups : access::Decisions {
-  void startup_failed(const stream::StartupFailed& news, bool& others_end) override {
-    if (news.fault == stream::StartupFault::invalid_frame) others_end = true;
+  void startup_failed(const stream::StartupFailed& event, bool& others_end) override {
+    if (event.fault == stream::StartupFault::invalid_frame) others_end = true;
   }
 };
 
@@ -157,9 +157,9 @@ bool has_failed(const stream::Event& event) {
   const auto* failed = std::get_if<stream::Failed>(&event);
   return failed != nullptr && hidden(failed->cause);
 }
-template <typename News>
+template <typename Kind>
 bool is_news(const stream::Event& event) {
-  return std::holds_alternative<News>(event);
+  return std::holds_alternative<Kind>(event);
 }
 template <stream::StartupFault Fault>
 bool is_startup_fault(const stream::Event& event) {
@@ -223,7 +223,7 @@ struct DepthsShownUnswapped : access::Decisions {
 
 struct RejectedDepthsWithheld : access::Decisions {
   void reported(const About&, Events& events) override {
-    each<ConnectionRejected>(events, [](ConnectionRejected& news) { news.depths.reset(); });
+    each<ConnectionRejected>(events, [](ConnectionRejected& event) { event.depths.reset(); });
   }
 };
 
@@ -231,11 +231,11 @@ struct RejectedDepthsWithheld : access::Decisions {
 class PrivateDataChanged : public access::Decisions {
  public:
   void reported(const About& about, Events& events) final {
-    each<ConnectionRequest>(events, [&](auto& news) { change(news.private_data); });
-    each<ConnectionRejected>(events, [&](auto& news) { change(news.private_data); });
+    each<ConnectionRequest>(events, [&](auto& event) { change(event.private_data); });
+    each<ConnectionRejected>(events, [&](auto& event) { change(event.private_data); });
     // Only the initiator is established by a frame of the peer.
     if (about.initiator)
-      each<ConnectionEstablished>(events, [&](auto& news) { change(news.private_data); });
+      each<ConnectionEstablished>(events, [&](auto& event) { change(event.private_data); });
   }
 
  private:

@@ -60,9 +60,9 @@ struct LateWorkNeverCompletes : verbs::Decisions {
     late_.reset();
     if (posting.state == verbs::QueuePairState::error) late_ = posting.queue_pair;
   }
-  void work_reported(const verbs::WorkNews& news,
+  void work_reported(const verbs::WorkEvent& event,
                      std::vector<verbs::Completion>& completions) override {
-    if (late_ != news.queue_pair) return;
+    if (late_ != event.queue_pair) return;
     std::erase_if(completions, [](const verbs::Completion& completion) {
       return completion.status == Status::flushed &&
              completion.operation != verbs::Operation::receive;

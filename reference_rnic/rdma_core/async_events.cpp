@@ -42,11 +42,11 @@ void announce_qp(Qp& qp, ibv_event_type type) {
 
 }  // namespace
 
-void announce(Engine& shared, const verbs::AsyncEvent& news) {
+void announce(Engine& shared, const verbs::AsyncEvent& raised) {
   using enum verbs::AsyncKind;
-  Qp* qp = find(shared.qp_by_handle, news.queue_pair);
+  Qp* qp = find(shared.qp_by_handle, raised.queue_pair);
   ibv_async_event event{};
-  switch (news.kind) {
+  switch (raised.kind) {
     case queue_pair_fatal:
     case terminate_received:
       if (qp != nullptr) announce_qp(*qp, IBV_EVENT_QP_FATAL);
@@ -61,14 +61,14 @@ void announce(Engine& shared, const verbs::AsyncEvent& news) {
       if (qp != nullptr) announce_qp(*qp, IBV_EVENT_QP_LAST_WQE_REACHED);
       return;
     case completion_queue_error:
-      if (Cq* cq = find(shared.cq_by_handle, news.completion_queue)) {
+      if (Cq* cq = find(shared.cq_by_handle, raised.completion_queue)) {
         event.element.cq = cq->plain();
         event.event_type = IBV_EVENT_CQ_ERR;
         push(cq->shown.context, event);
       }
       return;
     case shared_queue_limit:
-      if (Srq* srq = find(shared.srq_by_handle, news.shared_queue)) {
+      if (Srq* srq = find(shared.srq_by_handle, raised.shared_queue)) {
         event.element.srq = srq;
         event.event_type = IBV_EVENT_SRQ_LIMIT_REACHED;
         push(srq->context, event);

@@ -55,11 +55,11 @@ void Engine::happened(const access::ConnectionEvent& event) {
     return;
   }
   std::visit(
-      [&](const auto& news) {
-        const auto found = id_by_connection.find(static_cast<std::uint64_t>(news.connection));
+      [&](const auto& event) {
+        const auto found = id_by_connection.find(static_cast<std::uint64_t>(event.connection));
         if (found == id_by_connection.end()) return;
-        if constexpr (requires { found->second->happened(*this, news); })
-          found->second->happened(*this, news);
+        if constexpr (requires { found->second->happened(*this, event); })
+          found->second->happened(*this, event);
       },
       event);
   changed.wake_all();

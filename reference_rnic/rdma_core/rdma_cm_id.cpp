@@ -322,31 +322,31 @@ void CmId::migrate(CmChannel& channel) {
   channel_ = &channel;
 }
 
-void CmId::happened(Engine& shared, const access::ConnectionEstablished& news) {
+void CmId::happened(Engine& shared, const access::ConnectionEstablished& event) {
   state_ = State::connected;
-  if (const auto addresses = shared.manager().addresses(news.queue_pair)) {
+  if (const auto addresses = shared.manager().addresses(event.queue_pair)) {
     local_ = addresses->local;
     remote_ = addresses->remote;
   }
-  if (const auto found = shared.qp_by_handle.find(news.queue_pair.value);
+  if (const auto found = shared.qp_by_handle.find(event.queue_pair.value);
       found != shared.qp_by_handle.end()) {
     found->second->established = true;
     if (found->second->state == IBV_QPS_ERR) leave(shared, *found->second);  // asked for meanwhile
   }
-  const rdma_ucm_conn_param shown = parameters_of(news.depths, news.private_data);
+  const rdma_ucm_conn_param shown = parameters_of(event.depths, event.private_data);
   report(CmEventKind::established, 0, &shown);
 }
 
-void CmId::happened(Engine&, const access::ConnectionRejected& news) {
+void CmId::happened(Engine&, const access::ConnectionRejected& event) {
   state_ = State::over;
-  const rdma_ucm_conn_param shown = parameters_of(news.depths, news.private_data);
+  const rdma_ucm_conn_param shown = parameters_of(event.depths, event.private_data);
   report(CmEventKind::rejected, -ECONNREFUSED, &shown);
 }
 
 /// The events that the iWARP connection manager of the kernel gives for the same ends.
-void CmId::happened(Engine&, const access::ConnectionFailed& news) {
+void CmId::happened(Engine&, const access::ConnectionFailed& event) {
   state_ = State::over;
-  switch (news.failure) {
+  switch (event.failure) {
     case access::ConnectFailure::refused:
       return report(CmEventKind::rejected, -ECONNREFUSED);
     case access::ConnectFailure::lost:

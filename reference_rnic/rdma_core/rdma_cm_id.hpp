@@ -59,12 +59,12 @@ class CmId {
   /// Ends what it has: the listener, the request, the connection.
   void close(Engine& shared);
 
-  // News of the connection manager.
+  // Events of the connection manager.
   void requested(Engine& shared, const access::ConnectionRequest& request);
-  void happened(Engine& shared, const access::ConnectionEstablished& news);
-  void happened(Engine& shared, const access::ConnectionRejected& news);
-  void happened(Engine& shared, const access::ConnectionFailed& news);
-  void happened(Engine& shared, const access::ConnectionEnded& news);
+  void happened(Engine& shared, const access::ConnectionEstablished& event);
+  void happened(Engine& shared, const access::ConnectionRejected& event);
+  void happened(Engine& shared, const access::ConnectionFailed& event);
+  void happened(Engine& shared, const access::ConnectionEnded& event);
   /// Its queue pair is destroyed, which ends the connection.
   void pair_gone();
 

@@ -44,7 +44,7 @@ struct Posting {
 };
 
 /// An event in the processing of work that its consumer might be notified of.
-struct WorkNews {
+struct WorkEvent {
   enum class Moment : std::uint8_t {
     receive_taken,  ///< the stream has the buffer
     own_work_done,  ///< work of the stream itself, such as the RTR indication
@@ -64,7 +64,7 @@ struct WorkNews {
 };
 
 /// What a queue pair learns about its stream.
-enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
+enum class StreamChange : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
 
 /// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
 /// section 6.4).
@@ -89,9 +89,9 @@ struct QueueDecisions {
   /// The buffer that the next message fills, and whether it leaves the receive queue with that.
   virtual void receive_taken(stream::ReceiveBuffer&, bool& /*leaves*/) {}
   /// The completions that the consumer gets: one or none.
-  virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
+  virtual void work_reported(const WorkEvent&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
-  virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
+  virtual void event_raised(QueuePairHandle, StreamChange, std::optional<AsyncEvent>& /*event*/) {}
   /// Whether the consumer learns that fewer receives wait in a shared queue than its limit.
   virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for a completion.

@@ -56,7 +56,7 @@ void QueuePair::flush_after_fault() {
 
 void QueuePair::terminate_received(wire::TerminateCause cause) {
   move(StateInput::fault);
-  raise(StreamNews::terminate_received,
+  raise(StreamChange::terminate_received,
         AsyncEvent{.kind = AsyncKind::terminate_received,
                    .queue_pair = handle_,
                    .cause = cause,
@@ -65,7 +65,7 @@ void QueuePair::terminate_received(wire::TerminateCause cause) {
 
 void QueuePair::stream_failed(wire::TerminateCause cause, const std::string& detail) {
   move(StateInput::fault);
-  raise(StreamNews::fault_found,
+  raise(StreamChange::fault_found,
         AsyncEvent{.kind = fault_kind(cause),
                    .queue_pair = handle_,
                    .cause = cause,
@@ -77,9 +77,9 @@ void QueuePair::stream_lost() {
   move(StateInput::fault);
   if (!unexpected) return;
   // ddp.close.llp-lost-indicated
-  raise(StreamNews::llp_lost, AsyncEvent{.kind = AsyncKind::queue_pair_fatal,
-                                         .queue_pair = handle_,
-                                         .detail = "the LLP connection is lost"});
+  raise(StreamChange::llp_lost, AsyncEvent{.kind = AsyncKind::queue_pair_fatal,
+                                           .queue_pair = handle_,
+                                           .detail = "the LLP connection is lost"});
 }
 
 void QueuePair::stream_ended(bool closed) {
@@ -87,7 +87,7 @@ void QueuePair::stream_ended(bool closed) {
   link_ = nullptr;
   if (Domain* domain = core_.domains.find(attributes_.domain)) --domain->streams;
   // A graceful end is no event of the queue pair (ddp.llp.stream-graceful-indication).
-  if (closed && state_ != QueuePairState::terminate) raise(StreamNews::closed, std::nullopt);
+  if (closed && state_ != QueuePairState::terminate) raise(StreamChange::closed, std::nullopt);
   move(StateInput::stream_ended);
   flush_sends(closed ? issued_ : 0);
   flush_receives();
@@ -97,8 +97,8 @@ void QueuePair::stream_ended(bool closed) {
                  .detail = "no buffer of the shared queue is held any more"});
 }
 
-void QueuePair::raise(StreamNews news, std::optional<AsyncEvent> event) {
-  core_.decisions.ask(&Decisions::event_raised, handle_, news, event);
+void QueuePair::raise(StreamChange change, std::optional<AsyncEvent> event) {
+  core_.decisions.ask(&Decisions::event_raised, handle_, change, event);
   if (event) core_.raise(std::move(*event));
 }
 

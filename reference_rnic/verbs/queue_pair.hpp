@@ -58,9 +58,9 @@ class QueuePair {
   void established() { move(StateInput::established); }
   void closing() { move(StateInput::close_asked); }
   /// True if the stream must not go on after this.
-  [[nodiscard]] bool work_done(const stream::WorkDone& news);
-  void message_received(const stream::MessageReceived& news);
-  void receive_failed(const stream::ReceiveFailed& news);
+  [[nodiscard]] bool work_done(const stream::WorkDone& event);
+  void message_received(const stream::MessageReceived& event);
+  void receive_failed(const stream::ReceiveFailed& event);
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
@@ -95,10 +95,10 @@ class QueuePair {
   };
 
   void move(StateInput input);
-  /// Raises the event that goes with the news.
-  void raise(StreamNews news, std::optional<AsyncEvent> event);
-  /// Gives the consumer the completion that goes with the news, if any is due.
-  void report(WorkNews news, CompletionQueueHandle queue,
+  /// Raises the event that goes with the event.
+  void raise(StreamChange change, std::optional<AsyncEvent> event);
+  /// Gives the consumer the completion that goes with the event, if any is due.
+  void report(WorkEvent event, CompletionQueueHandle queue,
               const std::optional<Completion>& completion);
 
   // The send queue (queue_pair_send.cpp)

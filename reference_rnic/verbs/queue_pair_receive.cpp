@@ -70,7 +70,7 @@ std::optional<stream::ReceiveBuffer> QueuePair::take_receive() {
   if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue);
       shared != nullptr && !leaves)
     shared->waiting.push_front(*request);
-  report({.moment = WorkNews::Moment::receive_taken, .id = request->id, .room = buffer.capacity},
+  report({.moment = WorkEvent::Moment::receive_taken, .id = request->id, .room = buffer.capacity},
          attributes_.receive_completions, std::nullopt);
   taken_.emplace_back(std::move(*request), buffer.work_id);
   return buffer;
@@ -84,22 +84,22 @@ std::optional<ReceiveRequest> QueuePair::give_back(std::uint64_t id) {
   return request;
 }
 
-void QueuePair::message_received(const stream::MessageReceived& news) {
-  const auto request = give_back(news.work_id);
+void QueuePair::message_received(const stream::MessageReceived& event) {
+  const auto request = give_back(event.work_id);
   if (!request) return;
   complete_receive(*request,
                    {.status = Status::success,
-                    .length = static_cast<std::uint32_t>(news.length),
-                    .invalidated = news.invalidated,
-                    .immediate = news.immediate,
-                    .solicited = is_solicited(news.opcode)},
+                    .length = static_cast<std::uint32_t>(event.length),
+                    .invalidated = event.invalidated,
+                    .immediate = event.immediate,
+                    .solicited = is_solicited(event.opcode)},
                    true);
 }
 
-void QueuePair::receive_failed(const stream::ReceiveFailed& news) {
-  const auto request = give_back(news.work_id);
+void QueuePair::receive_failed(const stream::ReceiveFailed& event) {
+  const auto request = give_back(event.work_id);
   if (!request) return;
-  complete_receive(*request, {.status = news.too_long ? Status::local_length : Status::flushed},
+  complete_receive(*request, {.status = event.too_long ? Status::local_length : Status::flushed},
                    true);
 }
 

@@ -174,26 +174,26 @@ auto QueuePair::find_sent(std::uint64_t id) -> Sent* {
   return found != sends_.end() && found->id == id ? &*found : nullptr;
 }
 
-bool QueuePair::work_done(const stream::WorkDone& news) {
-  Sent* sent = find_sent(news.id);
+bool QueuePair::work_done(const stream::WorkDone& event) {
+  Sent* sent = find_sent(event.id);
   if (sent == nullptr) {
-    report({.moment = WorkNews::Moment::own_work_done,
-            .id = news.id,
-            .status = status_of(news.status)},
+    report({.moment = WorkEvent::Moment::own_work_done,
+            .id = event.id,
+            .status = status_of(event.status)},
            attributes_.send_completions, std::nullopt);
     return false;
   }
-  Status status = status_of(news.status);
+  Status status = status_of(event.status);
   if (status == Status::local_operation && sent->fault) status = *sent->fault;
   if (status == Status::success) {
     if (work_kind(sent->request.operation) == stream::WorkKind::atomic)
-      store_original(*sent, news.original_value);
+      store_original(*sent, event.original_value);
     if (sent->request.operation == Operation::read_invalidate &&
         !invalidate_locally(sent->request.pieces.front().stag))
       status = Status::invalidation;
   }
   finish(*sent, status);
-  if (local_work_ == news.id) local_work_.reset();
+  if (local_work_ == event.id) local_work_.reset();
   issue();
   return status != Status::success && status != Status::flushed;
 }
@@ -237,16 +237,16 @@ void QueuePair::complete_sent(const Sent& sent) {
          attributes_.send_completions, completion);
 }
 
-void QueuePair::report(WorkNews news, CompletionQueueHandle queue,
+void QueuePair::report(WorkEvent event, CompletionQueueHandle queue,
                        const std::optional<Completion>& completion) {
   if (core_.decisions.empty()) {
     if (completion) core_.complete(queue, *completion);
     return;
   }
-  news.queue_pair = handle_;
+  event.queue_pair = handle_;
   std::vector<Completion> completions;
   if (completion) completions.push_back(*completion);
-  core_.decisions.ask(&Decisions::work_reported, news, completions);
+  core_.decisions.ask(&Decisions::work_reported, event, completions);
   for (const Completion& each : completions) core_.complete(queue, each);
 }
 

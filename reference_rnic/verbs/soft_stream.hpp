@@ -93,51 +93,51 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   /// posted after that work, and ends as well.
   void hand_on_events() {
     std::optional<stream::Event> end;
-    while (auto event = machine_->next_event()) {
-      if (std::holds_alternative<stream::Closed>(*event))
-        end = std::move(event);
+    while (auto next = machine_->next_event()) {
+      if (std::holds_alternative<stream::Closed>(*next))
+        end = std::move(next);
       else
-        std::visit([&](auto& news) { handle(news); }, *event);
+        std::visit([&](auto& event) { handle(event); }, *next);
     }
     if (end) handle(std::get<stream::Closed>(*end));
   }
-  void handle(stream::WorkDone& news) {
+  void handle(stream::WorkDone& event) {
     // A failed request ends the stream, whichever side found the fault (RFC 5040 section 7.1).
-    if (pair_ != nullptr && pair_->work_done(news)) abort_due_ = true;
+    if (pair_ != nullptr && pair_->work_done(event)) abort_due_ = true;
   }
-  void handle(stream::MessageReceived& news) {
-    if (pair_ != nullptr) pair_->message_received(news);
+  void handle(stream::MessageReceived& event) {
+    if (pair_ != nullptr) pair_->message_received(event);
   }
-  void handle(stream::ReceiveFailed& news) {
-    if (pair_ != nullptr) pair_->receive_failed(news);
+  void handle(stream::ReceiveFailed& event) {
+    if (pair_ != nullptr) pair_->receive_failed(event);
   }
-  void handle(stream::Established& news) {
+  void handle(stream::Established& event) {
     if (pair_ != nullptr) pair_->established();
-    keep(std::move(news));
+    keep(std::move(event));
   }
-  void handle(stream::TerminateReceived& news) {
-    if (pair_ != nullptr) pair_->terminate_received(news.cause);
-    keep(std::move(news));
+  void handle(stream::TerminateReceived& event) {
+    if (pair_ != nullptr) pair_->terminate_received(event.cause);
+    keep(std::move(event));
   }
-  void handle(stream::Failed& news) {
-    if (pair_ != nullptr) pair_->stream_failed(news.cause, news.detail);
-    keep(std::move(news));
+  void handle(stream::Failed& event) {
+    if (pair_ != nullptr) pair_->stream_failed(event.cause, event.detail);
+    keep(std::move(event));
   }
-  void handle(stream::Lost& news) {
+  void handle(stream::Lost& event) {
     if (pair_ != nullptr) pair_->stream_lost();
-    keep(std::move(news));
+    keep(std::move(event));
   }
-  void handle(stream::Closed& news) {
+  void handle(stream::Closed& event) {
     end_pair();
-    keep(std::move(news));
+    keep(std::move(event));
   }
-  void handle(stream::Rejected& news) { keep(std::move(news)); }
-  void handle(stream::StartupFailed& news) { keep(std::move(news)); }
-  void handle(stream::ConnectRequest& news) { keep(std::move(news)); }
-  void handle(stream::PeerClosed& news) { keep(std::move(news)); }
-  template <typename News>
-  void keep(News news) {
-    events_.emplace_back(std::move(news));
+  void handle(stream::Rejected& event) { keep(std::move(event)); }
+  void handle(stream::StartupFailed& event) { keep(std::move(event)); }
+  void handle(stream::ConnectRequest& event) { keep(std::move(event)); }
+  void handle(stream::PeerClosed& event) { keep(std::move(event)); }
+  template <typename Event>
+  void keep(Event event) {
+    events_.emplace_back(std::move(event));
   }
   void end_pair() {
     ended_ = true;

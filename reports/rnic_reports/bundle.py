@@ -72,7 +72,7 @@ def reduce(whole, own):
         verdicts[cell["verdict"]] = verdicts.get(cell["verdict"], 0) + 1
     document["summary"] = {"cells": len(last), "played": len(last), "verdicts": verdicts,
                            "advisories": sum(bool(cell.get("advisory")) for cell in last),
-                           "news": [ids[cell] for cell in whole["summary"]["news"] if cell in ids], "stale": []}
+                           "new_failures": [ids[cell] for cell in whole["summary"]["new_failures"] if cell in ids], "stale": []}
     return document, pcaps
 
 

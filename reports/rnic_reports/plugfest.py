@@ -53,7 +53,7 @@ class Matrix:
         return sum(cell["verdict"] == verdict and not cell.get("varies") for cell in self.cells)
 
     @property
-    def news(self):
+    def new_failures(self):
         return [cell for cell in self.cells if cell["gate"]["result"] == "new_failure"]
 
     @property

@@ -57,7 +57,7 @@ def document():
     made["left_out"] = [{"id": f"{one}/{other}/read.sizes#1", "initiator": one, "responder": other, "scenario": "read.sizes",
                          "reason": "zeta of Zeta Silicon cannot"} for one, other in (("acme", "zeta"), ("zeta", "gamma"))]
     made["summary"] = {"cells": 3, "played": 3, "verdicts": {"fail": 2, "pass": 1}, "advisories": 0,
-                       "news": ["acme/zeta/send.plain#1", "zeta/gamma/send.plain#1"], "stale": ["line 3: no cell of zeta/*"]}
+                       "new_failures": ["acme/zeta/send.plain#1", "zeta/gamma/send.plain#1"], "stale": ["line 3: no cell of zeta/*"]}
     return made
 
 
@@ -89,7 +89,7 @@ class Bundle(unittest.TestCase):
         self.assertEqual([said["text"] for said in whole["cells"][0]["said"]], ["acme: mine"])
         self.assertEqual([cell["pcap"] for cell in whole["cells"]], ["pcap/acme--peer-1--send.plain.1.1.pcap", ""])
         self.assertEqual([(one["id"], one["reason"]) for one in whole["left_out"]], [("acme/peer-1/read.sizes#1", "vendor Z of vendor Z cannot")])
-        self.assertEqual(whole["summary"]["news"], ["acme/peer-1/send.plain#1"])
+        self.assertEqual(whole["summary"]["new_failures"], ["acme/peer-1/send.plain#1"])
         self.assertIn("vendor Z", (self.to / "report.html").read_text(encoding="utf-8"))
 
     def test_nothing_names_another(self):

@@ -44,7 +44,7 @@ def document():
             "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}, {"name": "read.sizes", "title": "t"}],
                       "participants": [{"name": "a", "vendor": HOSTILE, "alias": "", "agent": "reference"},
                                        {"name": "b", "vendor": "", "alias": "Vendor X", "agent": "argv"}]},
-            "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "advisories": 0, "news": [], "stale": []}}
+            "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "advisories": 0, "new_failures": [], "stale": []}}
 
 
 class Matrix(unittest.TestCase):

@@ -72,9 +72,9 @@ void Progress::ended(const Ended& one, double bound) {
   planned_ += one.planned;
   taken_ += one.seconds;
   bound_ = bound;
-  if (one.news == News::new_failure) ++new_failures_;
-  if (one.news == News::known) ++known_;
-  if (live_ && one.news != News::new_failure && one.news != News::stale) return draw();
+  if (one.note == Note::new_failure) ++new_failures_;
+  if (one.note == Note::known) ++known_;
+  if (live_ && one.note != Note::new_failure && one.note != Note::stale) return draw();
   const std::string word = coloured(fmt::format("{:14}", one.verdict), colour_of(one.verdict));
   const std::string left = done_ < total_ ? ", " + clock_text(remaining(bound)) + " left" : "";
   const std::string why = one.reason.empty() ? "" : " - " + for_terminal(one.reason);

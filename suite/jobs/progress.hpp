@@ -21,14 +21,14 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   /// What the expectations say about an attempt.
-  enum class News : std::uint8_t { none, known, new_failure, stale };
+  enum class Note : std::uint8_t { none, known, new_failure, stale };
   struct Ended {
     std::string id;
     std::string_view verdict;
     std::string reason;
     /// Its duration, and its likely duration.
     double seconds = 0, planned = 1;
-    News news = News::none;
+    Note note = Note::none;
   };
 
   /// A step of the run itself, e.g. `booting the guest`.

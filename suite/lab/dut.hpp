@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "suite/lab/guest.hpp"
 #include "suite/lab/namespaces.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 namespace suite::lab {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 namespace suite::lab {
 

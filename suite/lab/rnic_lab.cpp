@@ -26,7 +26,7 @@
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
 #include "suite/lab/dut.hpp"
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace suite::lab {

@@ -11,7 +11,7 @@
 #include "base/hex.hpp"
 #include "dissectors/analyzer/analyzer.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
-#include "suite/cases/framework/verdict.hpp"
+#include "suite/cases/framework/body_verdict.hpp"
 
 namespace suite::runner {
 

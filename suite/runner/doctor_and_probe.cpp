@@ -13,7 +13,7 @@
 #include "base/standard_streams.hpp"
 #include "suite/doctor/doctor.hpp"
 #include "suite/iut/pics/pics.hpp"
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 #include "suite/runner/iut_host.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/test_bed.hpp"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 #include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
 

@@ -79,20 +79,20 @@ std::string advice(const Options& options) {
   return fmt::format("; `{}` helps to find the cause", shell_text(words));
 }
 
-jobs::Progress::News news_of(results::GateResult result) {
-  using News = jobs::Progress::News;
+jobs::Progress::Note note_of(results::GateResult result) {
+  using Note = jobs::Progress::Note;
   switch (result) {
     case results::GateResult::new_failure:
-      return News::new_failure;
+      return Note::new_failure;
     case results::GateResult::known:
-      return News::known;
+      return Note::known;
     case results::GateResult::stale:
-      return News::stale;
+      return Note::stale;
     case results::GateResult::as_expected:
     case results::GateResult::superseded:
-      return News::none;
+      return Note::none;
   }
-  return News::none;
+  return Note::none;
 }
 
 // ---------------------------------------------------------------- the run
@@ -390,7 +390,7 @@ void Run::show(const results::CaseRecord& record) {
                    .verdict = results::name(record.outcome.verdict),
                    .reason = record.outcome.reason,
                    .seconds = std::chrono::duration<double>(record.outcome.duration).count(),
-                   .news = news_of(record.gate.result)},
+                   .note = note_of(record.gate.result)},
                   bound);
 }
 

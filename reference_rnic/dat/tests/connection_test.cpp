@@ -51,9 +51,9 @@ BOOST_AUTO_TEST_CASE(private_data_goes_both_ways) {
                           bytes_of(answered)));
   DAT_CR_PARAM gone{};
   CHECK_TYPE(dat_cr_query(arrival.cr_handle, DAT_CR_FIELD_ALL, &gone), DAT_INVALID_HANDLE);
-  const auto news = wait_for(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  BOOST_CHECK_EQUAL(text_of(news.event_data.connect_event_data), answered);
-  BOOST_CHECK_EQUAL(news.event_data.connect_event_data.ep_handle, client.ep);
+  const auto event = wait_for(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  BOOST_CHECK_EQUAL(text_of(event.event_data.connect_event_data), answered);
+  BOOST_CHECK_EQUAL(event.event_data.connect_event_data.ep_handle, client.ep);
   const auto passive = wait_for(server.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   BOOST_CHECK_EQUAL(passive.event_data.connect_event_data.private_data_size, 0);
   BOOST_CHECK_EQUAL(client.state(), DAT_EP_STATE_CONNECTED);
@@ -84,8 +84,8 @@ BOOST_AUTO_TEST_CASE(a_rejection_carries_private_data) {
   const std::string reason = "not today";
   CHECK_DAT(dat_cr_reject(service.next().cr_handle, static_cast<DAT_COUNT>(reason.size()),
                           bytes_of(reason)));
-  const auto news = wait_for(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
-  BOOST_CHECK_EQUAL(text_of(news.event_data.connect_event_data), reason);
+  const auto event = wait_for(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  BOOST_CHECK_EQUAL(text_of(event.event_data.connect_event_data), reason);
   BOOST_CHECK_EQUAL(client.state(), DAT_EP_STATE_DISCONNECTED);
   CHECK_DAT(dat_ep_reset(client.ep));
   BOOST_CHECK_EQUAL(client.state(), DAT_EP_STATE_UNCONNECTED);
@@ -151,8 +151,8 @@ BOOST_AUTO_TEST_CASE(the_provider_makes_endpoints_if_asked) {
       made, DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE,
       &param));
   CHECK_DAT(dat_cr_accept(arrival.cr_handle, DAT_HANDLE_NULL, 0, nullptr));
-  const auto news = wait_for(spare.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  BOOST_CHECK_EQUAL(news.event_data.connect_event_data.ep_handle, made);
+  const auto event = wait_for(spare.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  BOOST_CHECK_EQUAL(event.event_data.connect_event_data.ep_handle, made);
 }
 
 BOOST_AUTO_TEST_CASE(a_reserved_service_point_takes_one_request) {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "suite/cases/framework/body_verdict.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 #include "suite/cases/framework/stop.hpp"
-#include "suite/cases/framework/verdict.hpp"
 
 namespace suite::cases {
 

@@ -144,8 +144,8 @@ CONFORMANCE_CASE(last_shared_receive_is_reported_for_its_stream_only,
                  needs(capability::shared_receive_queue)) {
   const auto last = [&](iut::Handle endpoint) {
     return [endpoint](const iut::Event& event) {
-      const auto* news = std::get_if<iut::AsynchronousEvent>(&event);
-      return news != nullptr && news->kind == "last_buffer" && news->endpoint == endpoint;
+      const auto* raised = std::get_if<iut::AsynchronousEvent>(&event);
+      return raised != nullptr && raised->kind == "last_buffer" && raised->endpoint == endpoint;
     };
   };
   Shared shared(*this);

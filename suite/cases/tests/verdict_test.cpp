@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "suite/cases/framework/body_verdict.hpp"
 #include "suite/cases/framework/excuses.hpp"
-#include "suite/cases/framework/verdict.hpp"
 
 using namespace suite::cases;
 

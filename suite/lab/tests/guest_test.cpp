@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The siw guest as a whole: one boot serves the first cases;
 // the last one crashes it and boots it again.
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -109,7 +109,7 @@ class ReferenceDriver final : public Driver {
   void completed(rnic::verbs::CompletionQueueHandle queue);
   /// Emits all completions that are there and arms the queue again.
   void drain(rnic::verbs::CompletionQueueHandle queue);
-  /// Emits the completions in an endpoint's own queue ahead of the news that its connection is
+  /// Emits the completions in an endpoint's own queue before the event that says that its connection is
   /// over.
   void drain_own(iut::Handle endpoint);
   /// The queue for an endpoint that is being made.

@@ -49,7 +49,7 @@ std::vector<std::byte> startup_frame_of(const stream::ConnectRequest& request) {
 
 }  // namespace
 
-// ---- the stream's news ----
+// ---- the stream's events ----
 
 void ConnectionManager::link_connected(Link& link) {
   Entry* entry = find(link);
@@ -64,7 +64,7 @@ void ConnectionManager::link_event(Link& link, stream::Event& event) {
   Entry* entry = find(link);
   if (entry == nullptr) return;
   decisions_.ask(&Decisions::stream_reported, about(*entry), event);
-  std::visit([&](auto& news) { handle(*entry, news); }, event);
+  std::visit([&](auto& one) { handle(*entry, one); }, event);
 }
 
 void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
@@ -92,21 +92,21 @@ void ConnectionManager::handle(Entry& entry, stream::Established& event) {
 
 void ConnectionManager::established(Entry& entry, const stream::Negotiated& negotiated,
                                     std::vector<std::byte> private_data) {
-  ConnectionEstablished news{
+  ConnectionEstablished outcome{
       .connection = entry.id, .queue_pair = entry.queue_pair, .negotiated = negotiated};
   if (negotiated.enhanced)
-    news.depths = PeerDepths{.ird = negotiated.peer_ord, .ord = negotiated.peer_ird};
-  if (!entry.listener) news.private_data = std::move(private_data);
-  report(entry, std::move(news));
+    outcome.depths = PeerDepths{.ird = negotiated.peer_ord, .ord = negotiated.peer_ird};
+  if (!entry.listener) outcome.private_data = std::move(private_data);
+  report(entry, std::move(outcome));
 }
 
 void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
   entry.phase = Phase::over;
-  ConnectionRejected news{.connection = entry.id, .queue_pair = entry.queue_pair};
+  ConnectionRejected outcome{.connection = entry.id, .queue_pair = entry.queue_pair};
   if (event.enhanced)  // mpa.enhanced.reject-values-to-ulp
-    news.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
-  news.private_data = std::move(event.private_data);
-  report(entry, std::move(news));
+    outcome.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
+  outcome.private_data = std::move(event.private_data);
+  report(entry, std::move(outcome));
 }
 
 void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/lab/guest.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

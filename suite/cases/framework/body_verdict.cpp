@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/cases/framework/verdict.hpp"
+#include "suite/cases/framework/body_verdict.hpp"
 
 #include <fmt/format.h>
 
