@@ -20,6 +20,7 @@ A step that fails does not stop the next one; the summary at the end lists which
   fuzz        each fuzz target for a minute
   captures    10,000 perturbations of each capture of the corpus
   big-endian  the codecs on a big-endian machine
+  kernel      a gate for a kernel tree: siw judged in kernels built from source, with a planted fault, and with KASAN
   debian      the Wireshark plugin in the next Debian (as root)
   packages    the Debian packages, made in this and the next Debian, installed and used in one that has no compiler (as root)
   reproducible  the agent's package made twice, octet by octet the same
@@ -69,6 +70,7 @@ run() {
     fuzz) tools/fuzz.sh ;;
     captures) build/dev/dissectors/analyzer/dissectors_perturbed_captures_test -- 10000 ;;
     big-endian) tools/big_endian_test.sh ;;
+    kernel) tools/kernel_gate_test.sh ;;
     debian) tools/next_debian_test.sh ;;
     packages) tools/package_test.sh && tools/package_test.sh --release trixie ;;
     reproducible) tools/reproducible_test.sh ;;
@@ -76,7 +78,7 @@ run() {
   esac
 }
 
-all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian debian packages reproducible mutants)
+all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages reproducible mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

@@ -26,15 +26,17 @@
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
 #include "suite/lab/dut.hpp"
-#include "suite/lab/siw_guest.hpp"
 #include "suite/lab/namespaces.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 namespace suite::lab {
 namespace {
 
 constexpr std::string_view help =
-    "usage: rnic-lab siw-vm [--series 6.1] [--variant NAME] [--kernel-agent] [--program FILE]...\n"
-    "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
+    "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks]] [--variant "
+    "NAME]\n"
+    "                       [--kernel-agent] [--program FILE]... [--log FILE] [--prepare-only] [-- "
+    "COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
     "siw-vm boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
@@ -51,6 +53,9 @@ constexpr std::string_view help =
     "\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
     "  --series NUMBER  of Debian's kernels: 6.1 or 6.12\n"
+    "  --kernel-source DIR\n"
+    "                   a Linux source tree, of which the kernel is built instead\n"
+    "  --kernel-checks  that kernel has KASAN, lockdep and the like\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
     "  --log FILE       appends the guest's kernel log to FILE\n"
@@ -93,6 +98,8 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
   if (guest.series != "6.1" && guest.series != "6.12")
     return fmt::format("--series: Debian 12 has kernels of the series 6.1 and 6.12, not '{}'",
                        guest.series);
+  if (guest.kernel_checks && guest.kernel_source.empty())
+    return "--kernel-checks goes with --kernel-source only";
   for (const auto& program : guest.programs)
     if (std::error_code error;
         !std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
@@ -102,6 +109,10 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
   if (std::ofstream(guest.log_file, std::ios::app)) return std::nullopt;
   return fmt::format("--log: cannot write {}: {}", guest.log_file.string(), std::strerror(errno));
 }
+
+/// Options of `siw-vm` that take a value.
+constexpr std::array<std::string_view, 4> siw_vm_values = {"--variant", "--program", "--series",
+                                                           "--kernel-source"};
 
 /// Nothing if the arguments are wrong; prints the error.
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -123,15 +134,19 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.guest.kernel_agent = true;
       continue;
     }
-    const bool known =
-        word == "--log" ||
-        (!is_dut && (word == "--variant" || word == "--program" || word == "--series"));
+    if (word == "--kernel-checks" && !is_dut) {
+      arguments.guest.kernel_checks = true;
+      continue;
+    }
+    const bool known = word == "--log" ||
+                       (!is_dut && std::ranges::find(siw_vm_values, word) != siw_vm_values.end());
     if (!known || value == nullptr) {
       base::say(stderr, "rnic-lab: {} '{}'; see --help\n",
                 known ? "no value for" : "unknown option", word);
       return std::nullopt;
     }
     if (word == "--series") arguments.guest.series = value;
+    if (word == "--kernel-source") arguments.guest.kernel_source = value;
     if (word == "--variant") arguments.guest.variant = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);
     if (word == "--log") arguments.guest.log_file = value;

@@ -158,11 +158,15 @@ Done Guest::prepare(const Progress& progress) {
                                    options_.paths.daemon.string(),
                                    "--series",
                                    options_.series};
+  if (!options_.kernel_source.empty())
+    append(argv, {"--kernel-source", options_.kernel_source.string()});
+  if (options_.kernel_checks) append(argv, {"--kernel-checks"});
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
   if (options_.kernel_agent) append(argv, {"--kernel-agent", options_.paths.kernel_agent.string()});
   CommandOptions command;
-  command.time_limit = 15min;  // the first time, over a slow network
+  // The first time, over a slow network; or for a whole kernel on a small machine.
+  command.time_limit = options_.kernel_source.empty() ? 15min : 120min;
   command.progress = progress;
   const auto printed = run_command(argv, command);
   if (!printed) return std::unexpected(printed.error());
@@ -209,9 +213,10 @@ std::vector<std::string> Guest::command_line(
     append(argv, {"-no-reboot"});
   else
     append(argv, {"-chardev", "pipe,id=monitor,path=" + monitor_pipe(), "-mon", "monitor"});
-  append(argv,
-         {"-m", std::to_string(options_.memory_mib), "-smp", std::to_string(options_.processors),
-          "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
+  // KASAN needs room for its shadow, and for freed memory that it keeps.
+  const unsigned memory = options_.memory_mib * (options_.kernel_checks ? 3 : 1);
+  append(argv, {"-m", std::to_string(memory), "-smp", std::to_string(options_.processors),
+                "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
   append(argv, {"-append", kernel_parameters()});
   append(argv, {"-device", fmt::format("virtio-serial-pci,max_ports={}", channels.size() + 2),
                 "-chardev", fmt::format("socket,id=control,fd={}", control), "-device",

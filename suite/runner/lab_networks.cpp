@@ -12,9 +12,9 @@
 #include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
-#include "suite/lab/siw_guest.hpp"
 #include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
+#include "suite/lab/siw_guest.hpp"
 
 namespace suite::runner {
 
@@ -90,6 +90,8 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   guest.further_ipv6 = usual.further_ipv6 + "/64";
   guest.variant = "tunable";
   guest.slab_checks = options.slab_checks;
+  guest.kernel_source = options.kernel_source;
+  guest.kernel_checks = options.kernel_checks;
   guest.log_file = fs::absolute(options.out) /
                    (place == 0 ? "kernel.log" : fmt::format("kernel-{}.log", place + 1));
   return guest;

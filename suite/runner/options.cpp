@@ -113,6 +113,18 @@ void add_gate_options(CLI::App& app, Options& o) {
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
 }
 
+void add_guest_options(CLI::App& app, Options& o) {
+  app.add_flag(
+      "--slab-checks", o.slab_checks,
+      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
+      "run at the same time are then repeated");
+  app.add_option("--kernel-source", o.kernel_source,
+                 "siw-vm: build the guest's kernel, and siw, from this Linux source tree");
+  app.add_flag("--kernel-checks", o.kernel_checks,
+               "build it with KASAN, lockdep and more that finds errors of memory and locking")
+      ->needs("--kernel-source");
+}
+
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
   add_iut_options(app, o);
   add_selection(app, o);
@@ -121,10 +133,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
       "attempt again the cases that did not pass in the run in --out; the attempts are added to "
       "that run");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
-  app.add_flag(
-      "--slab-checks", o.slab_checks,
-      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
-      "run at the same time are then repeated");
+  add_guest_options(app, o);
   add_gate_options(app, o);
   app.add_option("--deviation", o.deviations,
                  "make the reference break a rule in this way; may be repeated");
@@ -191,6 +200,8 @@ std::optional<std::string> check_run(const Options& o) {
     return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())
     return fmt::format("--address does not go with --iut {}", o.iut);
+  if (!o.kernel_source.empty() && !o.choice.in_guest())
+    return fmt::format("--kernel-source does not go with --iut {}, which runs in no guest", o.iut);
   return std::nullopt;
 }
 
@@ -431,6 +442,8 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (!o.edition.empty()) add("--edition", o.edition);
   if (o.strict) list.emplace_back("--strict");
   if (o.slab_checks) list.emplace_back("--slab-checks");
+  if (!o.kernel_source.empty()) add("--kernel-source", o.kernel_source.string());
+  if (o.kernel_checks) list.emplace_back("--kernel-checks");
   return list;
 }
 
@@ -448,6 +461,8 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"edition", o.edition},
           {"strict", o.strict},
           {"slab_checks", o.slab_checks},
+          {"kernel_source", o.kernel_source.string()},
+          {"kernel_checks", o.kernel_checks},
           {"jobs", o.jobs},
           {"link", o.link},
           {"deviations", o.deviations},

@@ -55,6 +55,8 @@ struct Options {
   Shard shard;
   bool rerun_failed = false, long_run = false, strict = false;
   bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
+  std::filesystem::path kernel_source;  ///< siw-vm: of the guest's kernel; empty: Debian's
+  bool kernel_checks = false;           ///< that one has KASAN, lockdep and the like
   // the run
   std::filesystem::path out = "out", junit;
   std::filesystem::path write_expectations;  ///< drafts of known issues; empty: none

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# A gate for a kernel tree, as docs/driver-ci.md has it: the clean tree is green, a fault planted in its siw is red with its rule named,
+# and with KASAN and lockdep nothing is reported in cases that siw passes.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+
+usage() {
+  cat <<'USAGE'
+usage: tools/kernel_gate_test.sh [TREE]
+
+Builds three kernels of TREE, a clean Linux source tree (default: that of Debian's linux-source package, downloaded into
+the cache), and judges the siw of each.
+
+example: tools/kernel_gate_test.sh ~/linux
+exit: 0 passed, 1 failed, 2 usage
+USAGE
+}
+
+case "${1:-}" in
+  --help | -h) usage; exit 0 ;;
+  -*) usage >&2; exit 2 ;;
+esac
+fail() { echo "kernel_gate_test.sh: $*" >&2; exit 1; }
+suite=build/dev/suite/runner/rnic-suite
+[ -x "$suite" ] || fail "$suite is not built; run ./run_tests.sh first"
+work=${XDG_CACHE_HOME:-$HOME/.cache}/rnic-suite/kernel_gate_test
+mkdir -p "$work"
+
+# Debian's source, once.
+tree=${1:-$work/linux}
+if [ ! -d "$tree" ]; then
+  (cd "$work" && apt-get -q download linux-source-6.1) >"$work/apt.log" 2>&1 || fail "apt-get download failed: $(tail -n 1 "$work/apt.log")"
+  mkdir "$work/unpacked"
+  dpkg-deb --fsys-tarfile "$work"/linux-source-6.1_*.deb | tar -xO ./usr/src/linux-source-6.1.tar.xz | xz -dc -T0 | tar -x -C "$work/unpacked" --strip-components=1
+  rm "$work"/linux-source-6.1_*.deb
+  mv "$work/unpacked" "$tree"
+fi
+
+# judge EXIT_CODE FOLDER OPTION...
+judge() {
+  local expected=$1 out=out/kernel_gate/$2 code=0
+  shift 2
+  rm -rf "$out"
+  "$suite" run --iut siw-vm --out "$out" --select 'ddp.*' --select 'rdmap.send.*' --select 'rdmap.write.*' "$@" || code=$?
+  [ "$code" = "$expected" ] || fail "the run in $out ended with $code, expected $expected"
+}
+
+judge 0 clean --kernel-source "$tree"
+
+# The same sources but for one line: links for all files, so that the tree costs no room.
+planted=$work/planted
+rm -rf "$planted"
+cp -al "$tree" "$planted"
+file=$planted/drivers/infiniband/sw/siw/siw_qp_rx.c
+cp --remove-destination "$tree/drivers/infiniband/sw/siw/siw_qp_rx.c" "$file"
+line='if (unlikely(ddp_msn != srx->ddp_msn\[RDMAP_UNTAGGED_QN_SEND\]))'
+[ "$(grep -c "$line" "$file")" = 1 ] || fail "this tree's siw checks the MSN of a Send in other words; the fault cannot be planted"
+sed -i "s/$line/if (0 \&\& ddp_msn != srx->ddp_msn[RDMAP_UNTAGGED_QN_SEND])/" "$file"
+judge 1 planted --kernel-source "$planted"
+python3 - out/kernel_gate/planted/results.json <<'CHECK' || fail "the planted fault is not named by its rule"
+import json, sys
+new = [case for case in json.load(open(sys.argv[1]))["cases"] if case["gate"]["result"] == "new_failure"]
+rules = {expectation["rule"] for case in new for expectation in case["expectations"] if expectation["verdict"] == "fail"}
+print("new failures:", ", ".join(sorted(case["id"] for case in new)), "by", ", ".join(sorted(rules)))
+sys.exit("ddp.untagged.check-msn-in-range" not in rules)
+CHECK
+
+judge 0 checked --kernel-source "$tree" --kernel-checks
