@@ -39,12 +39,14 @@ struct Participant {
   std::string vendor;
   std::string alias;  ///< shown instead of the name where it is confidential; empty: the name
   AgentKind agent;
-  std::string driver = "verbs", device;  ///< of an agent over ssh; of a guest the driver only
-  std::string address;                   ///< literal; where its peers reach it outside a lab
-  std::map<std::string, bool> claims;    ///< of its PICS: capability to whether it may be used
-  int parallel = 1;                      ///< cells that its host may be in at a time
-  std::string node{};                    ///< of a Slurm cluster: its host
-  std::string digest{};                  ///< of what its results depend on
+  /// Of an agent over ssh; of a guest the driver only. Of a reference "dat": through our DAT
+  /// provider, "dat_sockets": through it, over sockets of the agent's own.
+  std::string driver = "verbs", device;
+  std::string address;                 ///< literal; where its peers reach it outside a lab
+  std::map<std::string, bool> claims;  ///< of its PICS: capability to whether it may be used
+  int parallel = 1;                    ///< cells that its host may be in at a time
+  std::string node{};                  ///< of a Slurm cluster: its host
+  std::string digest{};                ///< of what its results depend on
 };
 
 /// Which ordered pairs play.

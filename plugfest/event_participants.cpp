@@ -33,6 +33,16 @@ std::string digest_of(const YAML::Node& node, const Participant& one) {
   return base::sha256(std::as_bytes(std::span(text)));
 }
 
+/// What is wrong with the driver of a reference; empty if nothing is.
+std::string driver_fault(const Participant& one) {
+  const auto* local = std::get_if<LocalReference>(&one.agent);
+  if (local == nullptr || one.driver == "verbs") return {};
+  if (one.driver != "dat" && one.driver != "dat_sockets")
+    return "the driver of a reference is dat or dat_sockets; without one, it is driven directly";
+  if (!local->deviations.empty()) return "a reference with a driver has no deviations";
+  return {};
+}
+
 }  // namespace
 
 void EventReader::participant(const Node& node) {
@@ -52,6 +62,7 @@ void EventReader::participant(const Node& node) {
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
   for (const Participant& other : event_.participants) judge_names(node, made, other);
+  if (const std::string fault = driver_fault(made); !fault.empty()) yaml_.fault(node, fault);
   made.digest = digest_of(node, made);
   event_.participants.push_back(std::move(made));
   places_.push_back(node);

@@ -161,9 +161,7 @@ std::string own_agent(const Options& options) {
 std::vector<std::string> command_of(const Event& event, const TestNetwork& network,
                                     const std::string& agent, std::size_t participant,
                                     const Host& host) {
-  const Participant& one = event.participants[participant];
-  if (network.guests().has(participant)) return network.guests().agent_command(one, participant);
-  return agent_command(event, participant, host.address, agent);
+  return network.agent_command(event, participant, host.address, agent);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "plugfest/event.hpp"
 #include "plugfest/guests.hpp"
 #include "suite/lab/namespaces.hpp"
@@ -48,16 +49,22 @@ class TestNetwork {
 
   [[nodiscard]] CellHosts hosts_for(const Event& event, std::size_t initiator,
                                     std::size_t responder, std::size_t slot) const;
+  /// How the participant's agent is started, at this address.
+  [[nodiscard]] std::vector<std::string> agent_command(const Event& event, std::size_t participant,
+                                                       const std::string& address,
+                                                       const std::string& own_agent) const;
 
  private:
   explicit TestNetwork(Guests guests) : guests_(std::move(guests)) {}
+  [[nodiscard]] std::expected<void, std::string> describe_providers(const Event& event);
   [[nodiscard]] Host host_beside_guests(std::size_t participant) const;
 
   std::vector<suite::lab::Lab> labs_;  ///< empty: the network
   Guests guests_;
+  base::FileDescriptor dat_conf_;  ///< of the references that are driven through DAT
 };
 
-/// How the participant's agent is started, at this address.
+/// The same for a participant that needs no guest and no dat.conf.
 [[nodiscard]] std::vector<std::string> agent_command(const Event& event, std::size_t participant,
                                                      const std::string& address,
                                                      const std::string& own_agent);

@@ -169,6 +169,10 @@ BOOST_AUTO_TEST_CASE(guests_of_this_machine) {
   expect_fault(with("agent: {siw-vm: {kernel: '6.1', checks: perhaps}}"), "true or false");
   expect_fault(with("agent: {siw-vm: {}}"), "needs \"kernel\"");
   expect_fault(with("agent: {reference: }, node: 'n1;reboot'"), "e.yaml:3: node must be made of");
+  BOOST_TEST(parse(with("agent: {reference: }, driver: dat_sockets")).has_value());
+  expect_fault(with("agent: {reference: }, driver: kdat"), "dat or dat_sockets");
+  expect_fault(with("agent: {reference: {deviations: [rtr_not_sent]}}, driver: dat"),
+               "no deviations");
 }
 
 BOOST_AUTO_TEST_CASE(metacharacters_stay_out) {

@@ -130,7 +130,8 @@ void ConnectionManager::handle(Entry& entry, stream::PeerClosed&) {
 void ConnectionManager::handle(Entry& entry, stream::Closed&) { over(entry); }
 
 void ConnectionManager::link_unreachable(Link& link, llp::Ending ending) {
-  if (Entry* entry = find(link)) fail(*entry, failure_of(ending));
+  Entry* entry = find(link);
+  if (entry != nullptr && entry->phase == Phase::starting) fail(*entry, failure_of(ending));
 }
 
 void ConnectionManager::link_finished(Link& link) {

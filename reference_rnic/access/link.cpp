@@ -267,11 +267,10 @@ void Link::ended(llp::Ending ending) {
     connects_again_at_ = loop_.now() + refusal_interval;
     return set_timer();
   }
-  if (before == Phase::connecting) {
-    owner_.link_unreachable(*this, ending);
-  } else if (before == Phase::running) {
-    stream_->call(&Stream::lost, loop_.now());
-  }
+  // A peer that was reached once may be out of reach before it has answered.
+  const bool out_of_reach = ending == llp::Ending::unreachable || ending == llp::Ending::timed_out;
+  if (before == Phase::connecting || out_of_reach) owner_.link_unreachable(*this, ending);
+  if (before == Phase::running) stream_->call(&Stream::lost, loop_.now());
   finish();
   pump();
 }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
+#include "suite/lab/dat_conf.hpp"
 #include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
 #include "suite/lab/siw_guest.hpp"
@@ -244,19 +245,13 @@ std::string program(const char* place) {
 
 // The dat.conf of a run, in its folder.
 Result<fs::path> write_dat_conf(const Options& options, const std::string& address) {
-  const fs::path library = base::built_program("reference_rnic/dat/librnic_dat.so");
+  const auto lines = lab::own_dat_conf(options.choice.device, address);
+  if (!lines) return std::unexpected(lines.error());
   std::error_code error;
-  if (!fs::exists(library, error))
-    return std::unexpected(
-        fmt::format("{} does not exist: install the package librnic-dat2; or, in a source tree, "
-                    "libdapl-dev, and build the target rnic_dat",
-                    library.string()));
   const fs::path file = fs::absolute(options.out, error) / "dat.conf";
   fs::create_directories(file.parent_path(), error);
   std::ofstream conf(file);
-  for (const char* safety : {"nonthreadsafe", "threadsafe"})
-    conf << fmt::format("{} u2.0 {} default {} rnic.1.0 \"{}\" \"\"\n", options.choice.device,
-                        safety, library.string(), address);
+  conf << *lines;
   conf.close();
   if (!conf) return std::unexpected(fmt::format("{} cannot be written", file.string()));
   return file;

@@ -33,6 +33,9 @@ made, when its input ends. The words are described in docs/porting.md.
   --device NAME             (verbs, kverbs) the device, as `rdma link` shows it (default: the only
                             iWARP device)
   --ia NAME                 (dat) the provider's name in dat.conf, see DAT_OVERRIDE
+  --sockets                 (dat) connects and accepts with TCP sockets of its own, and hands them to
+                            the provider (iWARP extension of DAT, sections 3.1.1 and 3.1.4). The
+                            first idle endpoint takes what is accepted
   --address ADDRESS         the device's own address, for listening and connecting; may be given once
                             per family (default: any address; of the reference driver: loopback;
                             an IA of DAT knows its own)
@@ -55,6 +58,7 @@ Exit status: 0 the input ended, 1 the client said something that is no command, 
 Examples:
   rnic-agent --driver verbs --device siw0 --address 10.77.0.2
   DAT_OVERRIDE=./dat.conf rnic-agent --driver dat --ia rnic0
+  DAT_OVERRIDE=./dat.conf rnic-agent --driver dat --ia rnic0 --sockets
   ssh root@dut rnic-agent --driver verbs --device cxgb4_0 --configure-script /root/configure
   ssh root@dut rnic-agent --driver kverbs --device cxgb4_0 --address 192.0.2.7
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
@@ -109,6 +113,7 @@ std::string fault_of(const Options& options) {
     return "--driver: there is no driver '" + name + "'; give verbs, kverbs, dat or reference";
   if (options.ia != (name == "dat"))
     return options.ia ? "--ia goes with --driver dat" : "--driver dat needs --ia: which provider?";
+  if (options.driver.sockets && name != "dat") return "--sockets goes with --driver dat";
   if (!drives_device && options.device) return "--device goes with --driver verbs or kverbs";
   if (name == "reference" && !options.driver.claims.empty())
     return "--claim goes with --driver verbs, kverbs or dat";
@@ -134,6 +139,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     driver = 1,
     device,
     ia,
+    sockets,
     address,
     script,
     claim,
@@ -148,6 +154,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"driver", required_argument, nullptr, driver},
       {"device", required_argument, nullptr, device},
       {"ia", required_argument, nullptr, ia},
+      {"sockets", no_argument, nullptr, sockets},
       {"address", required_argument, nullptr, address},
       {"configure-script", required_argument, nullptr, script},
       {"claim", required_argument, nullptr, claim},
@@ -169,6 +176,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
       case ia:
         options.driver.device = optarg;
         (id == ia ? options.ia : options.device) = true;
+        break;
+      case sockets:
+        options.driver.sockets = true;
         break;
       case address:
         options.driver.addresses.emplace_back(optarg);

@@ -21,6 +21,7 @@ struct DriverOptions {
       configure_capabilities;           ///< configure.* capabilities of the configure script
   std::vector<std::string> deviations;  ///< reference only
   std::vector<std::string> lawful;      ///< lawful variants, reference only
+  bool sockets = false;                 ///< dat only: connections over sockets of the agent's own
   int startup_timeout = 0;              ///< seconds, reference only; 0: its own
 };
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The iWARP extension of DAT towards a peer that is written by hand on the other end of the socket:
 // what goes over the wire, and what the consumer is told of what comes.
+#include <netinet/tcp.h>
+
+#include <optional>
+
 #include "suite/cases/dat/framework/dat_raw_peer.hpp"
 #include "suite/cases/dat/framework/dat_streams.hpp"
+#include "suite/cases/dat/framework/own_network.hpp"
 
 namespace suite::cases::dat {
 
@@ -32,6 +37,10 @@ RawPeer connect_by_hand(DatBody& body, Streams& streams) {
   if (end != DAT_CONNECTION_EVENT_ESTABLISHED)
     body.stop(Verdict::inconclusive, "no connection: " + event_text(end));
   return peer;
+}
+
+void need_option(DatBody& body, int result) {
+  if (result != 0) body.stop(Verdict::inconclusive, "the host does not set an option of a socket");
 }
 
 std::vector<TerminateCause> registered_causes() {
@@ -110,6 +119,44 @@ DAT_CASE(answer_that_is_no_reply_ends_the_connect, calls(dat_iw_socket_connect),
       expect_event(streams.active.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
       expect_state(streams.active.ep, DAT_EP_STATE_DISCONNECTED);
     });
+}
+
+DAT_CASE(connect_whose_route_is_gone_is_unreachable, calls(dat_iw_socket_connect),
+         rules("dat.iw-socket-connect.timeout"), deadline_of(20s)) {
+  const OwnNetwork network(*this);
+  std::optional<Streams> streams;
+  network.inside([&] { streams.emplace(*this); });
+  // Its TCP gives up after a while, with no time set by the consumer (docs/disputes.md D22).
+  constexpr unsigned milliseconds = 300;
+  need_option(*this, ::setsockopt(streams->active_socket, IPPROTO_TCP, TCP_USER_TIMEOUT,
+                                  &milliseconds, sizeof milliseconds));
+  network.remove_routes();
+  expect(streams->connect(), succeeds);
+  const DAT_EVENT event = next_event(streams->active.connection);
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
+              event_text(DAT_CONNECTION_EVENT_UNREACHABLE), event_text(event.event_number));
+  expect_endpoint(*this, event, streams->active.ep);
+  expect_state(streams->active.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASE(reset_by_the_peer_breaks_the_endpoint, calls(dat_iw_ssp_create),
+         rules("dat.ep-connect.error-event")) {
+  Streams streams(*this);
+  static_cast<void>(connect_by_hand(*this, streams));
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  need_option(*this,
+              ::setsockopt(streams.active_socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once));
+  ::close(std::exchange(streams.active_socket, -1));
+  const DAT_EVENT event = next_event(streams.passive.connection);
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_BROKEN ||
+                  event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
+              event_text(DAT_CONNECTION_EVENT_BROKEN), event_text(event.event_number));
+  // No document maps what TCP does to events (docs/disputes.md D47).
+  advise_that(event.event_number == DAT_CONNECTION_EVENT_BROKEN,
+              event_text(DAT_CONNECTION_EVENT_BROKEN), event_text(event.event_number));
+  expect_endpoint(*this, event, streams.passive.ep);
+  expect_state(streams.passive.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_no_event(streams.passive.connection);
 }
 
 DAT_CASE(private_data_that_is_cut_is_flagged, calls(dat_cr_query), rules("dat.cr-query.success")) {

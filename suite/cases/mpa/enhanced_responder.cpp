@@ -209,6 +209,16 @@ CONFORMANCE_CASE(responder_sends_no_read_to_an_initiator_with_ird_zero,
   expect_that(reads == 0, "no Read Request", fmt::format("{}", reads));
 }
 
+CONFORMANCE_CASE(read_from_a_responder_that_states_no_ird_is_an_error,
+                 rules("rdmap.resources.inbound-limit-kept"), needs(capability::enhanced_startup)) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  const auto words = words_of(reply_to(*this, enhanced_request(client_server), with_depths(0, 4)));
+  if (!words || words->ird != 0)
+    stop(Verdict::not_applicable, "the IUT states an IRD though its consumer asks for none");
+  peer.raw().send(read_of(region.stag, region.base, 8));
+  expect(peer.raw(), any_terminate() | advisory(torn_down()));
+}
+
 CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
                  rules("mpa.enhanced.responder-ird-is-actual"),
                  needs(capability::enhanced_startup)) {

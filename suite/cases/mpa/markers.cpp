@@ -18,14 +18,26 @@ namespace {
 // octets up to the next Marker.
 constexpr std::size_t up_to_the_marker = 484;
 
-// The connection on which the tester asks for Markers, and the IUT may send.
-void ask_for_markers(Body& test, RuleRef judged_by = {}) {
+// The connection on which the tester asks for Markers, and the IUT may send. The receive takes a
+// first message: an IUT that answers with M = 1 gets Markers, and one that ends the stream for them
+// shows nothing of what it sends.
+Work connect_with_markers(Body& test, RuleRef judged_by = {}) {
   const auto reply = [](const rnic::wire::MpaFrame& request) {
     return mpa_reply_to(request).with_markers(true);
   };
+  const Work receive = test.iut.post_receive(8);
   test.establish(
       {.request = mpa_request().with_markers(true), .reply = reply, .judged_by = judged_by});
   test.let_iut_send();
+  test.peer.send(send_message(payload(8)));
+  return receive;
+}
+
+void ask_for_markers(Body& test) {
+  const Work receive = connect_with_markers(test);
+  const auto taken = test.iut.take(completion_of(receive).matches, test.context().deadline);
+  if (!taken || std::get<iut::CompletionEvent>(*taken).status != "success")
+    test.stop(Verdict::inconclusive, "the IUT does not take the first message that is sent to it");
 }
 
 // The IUT sends this, and it arrives. A wrong Marker is found as it arrives, and reported under the
@@ -96,9 +108,11 @@ CONFORMANCE_CASE(full_fpdus_are_sent_at_every_offset_between_markers,
 CONFORMANCE_CASE(markers_are_sent_to_a_peer_that_asks,
                  rules("mpa.markers.added-when-peer-m-one", "mpa.markers.sender-able-to-insert",
                        "mpa.markers.every-512-octets", "mpa.markers.first-before-first-fpdu",
-                       "mpa.markers.first-octets-zero-marker"),
+                       "mpa.markers.first-octets-zero-marker",
+                       "mpa.receive.boundaries-by-length-field"),
                  in_both_roles, over_both_families) {
-  ask_for_markers(*this, "mpa.markers.sender-able-to-insert");
+  const Work receive = connect_with_markers(*this, "mpa.markers.sender-able-to-insert");
+  expect(receive, completes().with_length(8), "mpa.receive.boundaries-by-length-field");
   for (const std::size_t size : {0U, 1U, 100U, 484U, 20000U})
     expect_send_of(*this, size, "mpa.markers.added-when-peer-m-one");
 }

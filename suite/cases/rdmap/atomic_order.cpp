@@ -6,6 +6,7 @@
 #include <set>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/limits.hpp"
 #include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {
@@ -101,11 +102,12 @@ CONFORMANCE_CASE(atomics_of_two_streams_lose_no_update,
 CONFORMANCE_CASE(thousands_of_fetch_adds_of_four_streams_add_up,
                  rules("rdmap.atomic.no-overlapping-execution"), needs(capability::atomics),
                  deadline_of(30s)) {
-  constexpr std::uint64_t rounds = 128, depth = 4, total = streams * rounds * depth;
+  constexpr std::uint64_t adds = 512, total = streams * adds;
+  const std::uint64_t depth = within_limit(iut.limits(), "max_ird", 4) < 4 ? 1 : 4;
   const std::vector<Peer*> peers = several_streams(*this, depth);
   const Region region = word_of(*this, 0);
   std::set<std::uint64_t> originals;
-  for (std::uint64_t i = 0; i < rounds; ++i) {
+  for (std::uint64_t i = 0; i < adds / depth; ++i) {
     for (Peer* each : peers) {
       std::vector<Fpdu> fpdus;
       for (std::uint64_t k = 0; k < depth; ++k)

@@ -244,7 +244,7 @@ CONFORMANCE_CASE(depths_and_pieces_are_limited_as_stated, rules("rdmap.send.cons
     row(limit.name, [&] {
       const std::uint32_t most = limit_of(*this, limit.name, 1 << 20);
       iut::CreateEndpoint wanted;
-      wanted.send_depth = wanted.receive_depth = depth;
+      wanted.send_depth = wanted.receive_depth = 1;
       wanted.max_pieces = 1;
       wanted.*limit.member = most;
       // Whether all of them are available is up to the API; this judges that no more are.

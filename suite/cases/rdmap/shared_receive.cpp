@@ -49,7 +49,7 @@ struct Shared {
     return body.iut.try_call(iut::ResizeSharedQueue{queue, wanted}, "resize the shared queue");
   }
 
-  static constexpr std::uint32_t depth = 16;
+  static constexpr std::uint32_t depth = 4;
 };
 
 }  // namespace

@@ -76,8 +76,7 @@ CONFORMANCE_CASE(everything_arrives_without_crcs,
                        "mpa.crc.field-present-when-disabled", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo", "ddp.segmentation.all-data-sent"),
                  in_both_roles, configured({.crc = false}), deadline_of(30s)) {
-  StreamPeer& partner = connect_partner();
-  expect_fpdus_found(*this, partner);
+  StreamPeer& partner = connect_and_find_fpdus(*this);
   transfer_everything(*this, partner);
 }
 
@@ -87,8 +86,7 @@ CONFORMANCE_CASE(everything_arrives_with_markers_both_ways,
                        "ddp.untagged.placed-at-mo"),
                  in_both_roles, over_both_families, configured({.markers = true}),
                  deadline_of(30s)) {
-  StreamPeer& partner = connect_partner({.markers = true});
-  expect_fpdus_found(*this, partner);
+  StreamPeer& partner = connect_and_find_fpdus(*this, {.markers = true});
   transfer_everything(*this, partner);
 }
 
@@ -96,8 +94,7 @@ CONFORMANCE_CASE(everything_arrives_with_markers_and_without_crcs,
                  rules("mpa.receive.boundaries-by-length-field", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo"),
                  in_both_roles, configured({.crc = false, .markers = true}), deadline_of(30s)) {
-  StreamPeer& partner = connect_partner({.markers = true});
-  expect_fpdus_found(*this, partner);
+  StreamPeer& partner = connect_and_find_fpdus(*this, {.markers = true});
   transfer_everything(*this, partner);
 }
 
@@ -106,8 +103,7 @@ CONFORMANCE_CASE(everything_arrives_with_markers_to_the_iut_only,
                        "mpa.markers.none-when-peer-m-zero", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo"),
                  in_both_roles, configured({.markers = true}), deadline_of(30s)) {
-  StreamPeer& partner = connect_partner({.markers = false});
-  expect_fpdus_found(*this, partner);
+  StreamPeer& partner = connect_and_find_fpdus(*this, {.markers = false});
   transfer_everything(*this, partner);
 }
 

@@ -48,12 +48,14 @@ std::vector<std::size_t> sizes_around_segments(const StreamPeer& partner) {
           30'001};
 }
 
-void expect_fpdus_found(Body& test, StreamPeer& partner) {
+StreamPeer& connect_and_find_fpdus(Body& test, const Partner& terms) {
   constexpr std::uint32_t length = 8;
   const Work first = test.iut.post_receive(length), second = test.iut.post_receive(length);
+  StreamPeer& partner = test.connect_partner(terms);
   for (int i = 0; i < 2; ++i) partner.send(payload(length));
   for (const Work& receive : {first, second})
     test.expect(receive, completes().with_length(length), "mpa.receive.boundaries-by-length-field");
+  return partner;
 }
 
 void send_to_iut(Body& test, StreamPeer& partner, const Octets& data) {

@@ -11,9 +11,10 @@ namespace suite::cases {
 /// fill a segment of the partner, and of the IUT if both measure TCP segments in the same way.
 [[nodiscard]] std::vector<std::size_t> sizes_around_segments(const StreamPeer& partner);
 
-/// The IUT finds the FPDU behind another one, also where CRC fields are unused or Markers come: if
-/// not, no transfer shows anything of the layers above.
-void expect_fpdus_found(Body& test, StreamPeer& partner);
+/// Connects, and shows that the IUT finds the FPDU behind another one, also where CRC fields are
+/// unused or Markers come: if not, no transfer shows anything of the layers above. An IUT may refuse
+/// all work after the first FPDU, so the receives come before it.
+StreamPeer& connect_and_find_fpdus(Body& test, const Partner& terms = {});
 /// The partner sends `data`, and a receive (with spare room, or none) gets it.
 void send_to_iut(Body& test, StreamPeer& partner, const Octets& data);
 /// The IUT sends it, and the partner's consumer gets it.

@@ -30,11 +30,15 @@ const char* wildcard(base::Family family) {
   return family == base::Family::ipv4 ? "0.0.0.0" : "::";
 }
 
-/// The address of the IUT, and the further ones of its family.
-std::vector<base::Address> addresses_like(Body& body, const base::Address& own) {
+/// The address of the IUT, and the further ones of its family: two or more.
+std::vector<base::Address> several_addresses_like(Body& body, const base::Address& own) {
   std::vector<base::Address> all{own};
   for (const base::Address& further : body.environment().iut_further)
     if (further.family == own.family) all.push_back(further);
+  if (all.size() < 2)
+    body.stop(
+        Verdict::not_applicable,
+        "the IUT's host has one address of this family: further_address of the PIXIT names others");
   return all;
 }
 
@@ -104,8 +108,9 @@ CONFORMANCE_CASE(listener_without_an_address_takes_requests_to_all,
                  rules("verbs.listen.wildcard-takes-all-addresses"),
                  needs(capability::wildcard_listen), over_both_families, deadline_of(10s)) {
   const base::Address own = iut_address();
+  const std::vector<base::Address> all = several_addresses_like(*this, own);
   const std::uint16_t port = listen_at(*this, wildcard(own.family), "listen on all addresses");
-  for (const base::Address& address : addresses_like(*this, own)) {
+  for (const base::Address& address : all) {
     Peer& visitor = another_peer();
     const auto done = visitor.connect(address.with_port(port));
     expect_that(done.has_value(), fmt::format("a connection to {}", address.host()),
@@ -122,11 +127,7 @@ CONFORMANCE_CASE(listener_of_one_address_takes_no_request_to_another,
                  rules("verbs.listen.restricted-to-its-address"),
                  needs(capability::wildcard_listen)) {
   const base::Address own = iut_address();
-  const std::vector<base::Address> all = addresses_like(*this, own);
-  if (all.size() < 2)
-    stop(
-        Verdict::not_applicable,
-        "the IUT's host has one address of this family: further_address of the PIXIT names others");
+  const std::vector<base::Address> all = several_addresses_like(*this, own);
   establish();
   const std::uint16_t port = listen_at(*this, all[1].host(), "listen on a further address");
   Peer& visitor = another_peer();

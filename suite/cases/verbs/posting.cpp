@@ -98,8 +98,8 @@ CONFORMANCE_CASE(list_of_receives_is_posted_up_to_its_bad_request,
 }
 
 CONFORMANCE_CASE(list_of_good_requests_is_posted_in_its_order,
-                 rules("verbs.post.stops-at-the-bad-request"), needs(capability::chains),
-                 in_both_roles) {
+                 rules("verbs.post.stops-at-the-bad-request", "rdmap.send.in-submission-order"),
+                 needs(capability::chains), in_both_roles) {
   see_iut_send();
   iut::PostReceiveChain receives;
   iut::PostWorkChain sends;
@@ -117,7 +117,7 @@ CONFORMANCE_CASE(list_of_good_requests_is_posted_in_its_order,
   accepted(sends, "post three Sends");
   for (std::uint32_t i = 0; i < 3; ++i) peer.send(send_message(payload(1 + i)));
   for (std::uint32_t i = 0; i < 3; ++i) {
-    expect(peer, message(Opcode::send, payload(8 + i)));
+    expect(peer, message(Opcode::send, payload(8 + i)), "rdmap.send.in-submission-order");
     expect(Work{first_work + i, iut.endpoint(), {}}, completes().with_length(1 + i));
     expect(Work{first_work + 10 + i, iut.endpoint(), {}}, completes());
   }

@@ -10,9 +10,6 @@
 namespace suite::upper_tester::dat {
 namespace {
 
-constexpr std::uint64_t waiting_requests = 128;
-constexpr DAT_TIMEOUT connect_timeout = 10'000'000;  // microseconds
-
 /// The calls take a pointer to non-const, but do not change the octets.
 DAT_PVOID data_of(const iut::Octets& octets) {
   return octets.empty() ? nullptr : const_cast<std::byte*>(octets.data());
@@ -39,6 +36,7 @@ iut::Reply DatDriver::run(const iut::Listen& command) {
   if (command.address.empty() && (command.family == "ipv6") != ipv6)
     return unsupported("the IA has one address, " + own);
 
+  if (options_.sockets) return listen_on_socket(command);
   Listener made;
   if (const std::string error = make(made.requests, waiting_requests, DAT_EVD_CR_FLAG);
       !error.empty())
@@ -62,6 +60,7 @@ iut::Reply DatDriver::run(const iut::StopListening& command) {
   if (found == listeners_.end()) return no_such("listener", command.listener);
   if (const DAT_RETURN code = found->second.point.free_now(); code != DAT_SUCCESS)
     return failed("dat_psp_free", code);
+  sockets_.close(found->second.socket);
   listeners_.erase(found);
   return {};
 }
@@ -113,9 +112,12 @@ iut::Reply DatDriver::run(const iut::Accept& command) {
   const auto endpoint = endpoints_.find(command.endpoint);
   if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
   if (auto reply = set_depths(endpoint->second, command.parameters)) return *reply;
+  if (options_.sockets && !is_for(request->second, endpoint->second))
+    return refused("the socket was handed over for another endpoint", EINVAL);
+  // The endpoint of a Socket Service Point is the one that it was made with.
+  DAT_EP_HANDLE with = options_.sockets ? DAT_HANDLE_NULL : endpoint->second.object.get();
   const iut::Octets& data = command.parameters.private_data;
-  const DAT_RETURN code = dat_cr_accept(request->second.get(), endpoint->second.object.get(),
-                                        size_of(data), data_of(data));
+  const DAT_RETURN code = dat_cr_accept(request->second.get(), with, size_of(data), data_of(data));
   if (code != DAT_SUCCESS) return failed("dat_cr_accept", code);
   static_cast<void>(request->second.release());
   requests_.erase(request);
@@ -138,9 +140,10 @@ iut::Reply DatDriver::run(const iut::Reject& command) {
 iut::Reply DatDriver::run(const iut::Connect& command) {
   const auto endpoint = endpoints_.find(command.endpoint);
   if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
-  auto remote = socket_address(command.address, 0);
+  auto remote = socket_address(command.address, options_.sockets ? command.port : 0);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
   if (auto reply = set_depths(endpoint->second, command.parameters)) return *reply;
+  if (options_.sockets) return connect_over_socket(command, *remote);
   const iut::Octets& data = command.parameters.private_data;
   const DAT_RETURN code = dat_ep_connect(
       endpoint->second.object.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&*remote), command.port,

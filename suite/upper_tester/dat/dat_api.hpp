@@ -51,6 +51,19 @@ inline DAT_RETURN end_endpoint(DAT_EP_HANDLE endpoint) {
   return dat_ep_free(endpoint);
 }
 
+// The iWARP extension, whose macros in the installed header do not compile.
+inline DAT_RETURN create_socket_point(DAT_IA_HANDLE ia, int socket, DAT_EP_HANDLE endpoint,
+                                      DAT_EVD_HANDLE requests, DAT_HANDLE* point) {
+  constexpr DAT_PVOID no_last_message = nullptr;
+  return dat_extension_op(ia, 0, ia, socket, endpoint, requests, no_last_message, DAT_COUNT{0},
+                          point);
+}
+inline DAT_RETURN free_socket_point(DAT_HANDLE point) { return dat_extension_op(point, 1); }
+inline DAT_RETURN connect_socket(DAT_EP_HANDLE endpoint, int socket, DAT_TIMEOUT timeout,
+                                 DAT_COUNT size, DAT_PVOID private_data) {
+  return dat_extension_op(endpoint, 3, socket, timeout, size, private_data);
+}
+
 using Zone = Owned<DAT_PZ_HANDLE, dat_pz_free>;
 using Dispatcher = Owned<DAT_EVD_HANDLE, dat_evd_free>;
 using Notifier = Owned<DAT_CNO_HANDLE, dat_cno_free>;
@@ -58,6 +71,7 @@ using LocalRegion = Owned<DAT_LMR_HANDLE, dat_lmr_free>;
 using RemoteRegion = Owned<DAT_RMR_HANDLE, dat_rmr_free>;
 using SharedReceiveQueue = Owned<DAT_SRQ_HANDLE, dat_srq_free>;
 using ServicePoint = Owned<DAT_PSP_HANDLE, dat_psp_free>;
+using SocketPoint = Owned<DAT_HANDLE, free_socket_point>;
 using Request = Owned<DAT_CR_HANDLE, reject_request>;
 using EndpointObject = Owned<DAT_EP_HANDLE, end_endpoint>;
 

@@ -53,7 +53,11 @@ std::string DatDriver::prepare() {
            "; is there a line for it in the dat.conf that DAT_OVERRIDE names (else /etc/dat.conf)?";
   code = dat_ia_query(ia_, nullptr, DAT_IA_FIELD_ALL, &attr_, DAT_PROVIDER_FIELD_ALL, &provider_);
   if (code != DAT_SUCCESS) return return_text("dat_ia_query", code);
+  if (options_.sockets && attr_.extension_supported != DAT_EXTENSION_IW)
+    return options_.device + " has no iWARP extension: leave out --sockets";
   if (std::string error = notifier_.start(ia_); !error.empty()) return error;
+  if (std::string error = options_.sockets ? sockets_.start(notifier_.fd()) : ""; !error.empty())
+    return error;
   if (dat_evd_modify_cno(asynchronous_, notifier_.notifier()) != DAT_SUCCESS)
     asynchronous_ = nullptr;  // some providers do not give theirs to the consumer
   code = dat_pz_create(ia_, domains_[0].out());
@@ -103,8 +107,9 @@ std::vector<std::string> DatDriver::capabilities() const {
 iut::Hello DatDriver::hello() {
   iut::Hello hello;
   hello.driver = "dat";
-  hello.implementation =
-      options_.device + " (" + attr_.vendor_name + ", provider " + provider_.provider_name + ")";
+  hello.implementation = options_.device + " (" + attr_.vendor_name + ", provider " +
+                         provider_.provider_name + ")" +
+                         (options_.sockets ? ", over sockets of the agent's own" : "");
   hello.driver_version = std::to_string(provider_.provider_version_major) + "." +
                          std::to_string(provider_.provider_version_minor);
   hello.firmware = std::to_string(attr_.firmware_version_major) + "." +
@@ -152,6 +157,7 @@ void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
 
 void DatDriver::dispatch() {
   notifier_.clear();
+  if (options_.sockets) take_sockets();
   for (const auto& [handle, listener] : listeners_) take_requests(handle, listener);
   for (auto& [handle, endpoint] : endpoints_) take_endpoint(handle, endpoint);
   take_asynchronous();
@@ -223,6 +229,9 @@ iut::Reply DatDriver::run(const iut::Configure&) {
 }
 
 iut::Reply DatDriver::run(const iut::Reset&) {
+  connecting_.clear();
+  if (options_.sockets) requests_.clear();  // what holds an endpoint goes before it
+  for (auto& [handle, listener] : listeners_) listener.points.clear();
   std::string errors;
   const auto free_all = [&errors](const char* call, auto& object) {
     if (const DAT_RETURN code = object.free_now(); code != DAT_SUCCESS)
@@ -246,6 +255,7 @@ iut::Reply DatDriver::run(const iut::Reset&) {
     free_all("dat_pz_free", zone->second);
   domains_.erase(domains_.upper_bound(0), domains_.end());
   posted_.clear();
+  sockets_.close_all();
   DAT_EVENT late{};
   while (asynchronous_ != nullptr && dat_evd_dequeue(asynchronous_, &late) == DAT_SUCCESS) {
   }

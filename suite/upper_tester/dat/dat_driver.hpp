@@ -12,10 +12,14 @@
 #include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/dat/dat_api.hpp"
 #include "suite/upper_tester/dat/event_notifier.hpp"
+#include "suite/upper_tester/dat/own_sockets.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/start_driver.hpp"
 
 namespace suite::upper_tester::dat {
+
+constexpr std::uint64_t waiting_requests = 128;
+constexpr DAT_TIMEOUT connect_timeout = 10'000'000;  ///< microseconds
 
 class DatDriver final : public Driver {
  public:
@@ -26,7 +30,9 @@ class DatDriver final : public Driver {
 
   [[nodiscard]] iut::Hello hello() override;
   void execute(std::uint64_t number, const iut::Command& command) override;
-  [[nodiscard]] int event_fd() const override { return notifier_.fd(); }
+  [[nodiscard]] int event_fd() const override {
+    return options_.sockets ? sockets_.fd() : notifier_.fd();
+  }
   void dispatch() override;
 
  private:
@@ -63,6 +69,9 @@ class DatDriver final : public Driver {
   struct Listener {
     Dispatcher requests;
     ServicePoint point;
+    // Where connections are made over our own sockets, in place of `point`:
+    int socket = -1;
+    std::vector<SocketPoint> points{};  ///< of what was accepted
   };
   struct Shared {
     SharedReceiveQueue queue;
@@ -112,6 +121,16 @@ class DatDriver final : public Driver {
   void take_requests(Handle listener, const Listener& from);
   void take_connection(Handle handle, const DAT_EVENT& event);
 
+  // over_sockets.cpp: the same over sockets of our own
+  iut::Reply listen_on_socket(const iut::Listen& command);
+  iut::Reply connect_over_socket(const iut::Connect& command, const sockaddr_storage& remote);
+  void take_sockets();
+  void accept_on(Listener& listener);
+  void start_mpa_on(int socket, const iut::Connect& command);
+  void report_failure(const iut::Connect& command, const char* reason) const;
+  [[nodiscard]] DAT_EP_HANDLE idle_endpoint() const;
+  [[nodiscard]] bool is_for(const Request& request, const Endpoint& endpoint) const;
+
   // work.cpp
   iut::Reply run(const iut::PostReceive& command);
   iut::Reply run(const iut::PostWork& command);
@@ -142,6 +161,7 @@ class DatDriver final : public Driver {
   DAT_IA_ATTR attr_{};
   DAT_PROVIDER_ATTR provider_{};
   EventNotifier notifier_;
+  OwnSockets sockets_;
 
   std::map<Handle, Zone> domains_;  ///< 0 is the default one
   std::map<Handle, Region> regions_;
@@ -150,6 +170,7 @@ class DatDriver final : public Driver {
   std::map<Handle, Endpoint> endpoints_;
   std::map<Handle, Listener> listeners_;
   std::map<Handle, Request> requests_;
+  std::map<int, iut::Connect> connecting_;  ///< sockets that are not connected yet
   std::map<Token, Posted> posted_;
   Token next_token_ = 1;
   Handle next_request_ = 1;
