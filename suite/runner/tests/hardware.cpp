@@ -18,7 +18,7 @@ bool dut_is_harmed = false;
 
 struct TestBed {
   TestBed() {
-    dut = checked(lab::Dut::prepare(RNIC_AGENT, kernel_log));
+    dut = checked(lab::Dut::prepare({.agent = RNIC_AGENT, .log_file = kernel_log}));
     checked(lab::enter_private_namespaces());
     checked(dut->start());
   }
@@ -89,9 +89,12 @@ std::string resets_and_kernel_log() {
 }
 
 Run::Run(const std::string& pixit) : out(scratch / "out") {
+  const lab::LabOptions usual;
   write(scratch / "known.yaml", known_issues());
-  write(scratch / "pixit.yaml",
-        "pixit: 1\nconfigure_script: /bin/siw-configure\ntester_spare: 10.77.0.128/25\n" + pixit);
+  write(scratch / "pixit.yaml", fmt::format("pixit: 1\nconfigure_script: /bin/siw-configure\n"
+                                            "tester_spare: 10.77.0.128/25\n"
+                                            "further_address: {{ipv4: {}, ipv6: \"{}\"}}\n{}",
+                                            usual.further_ipv4, usual.further_ipv6, pixit));
 }
 
 Words Run::words() const {
