@@ -8,7 +8,8 @@ With --run the blocks are also run, in the order of the page, in a separate fold
 
   sh             is run
   sh long        is run with --long only: it takes minutes
-  sh dut         is run with --long only, with the blocks of the page that are marked so, beside the DUT of `rnic-lab dut`
+  sh dut         is run with --long only, with the blocks of the page that are marked so, beside the DUT of `rnic-lab dut`: a
+                 Debian with the agent's package, which the test makes
   sh hardware    is never run: it needs hardware, rights or time that a test does not have
 
 A comment before a block gives what the test does first, the exit code of the block if it is not 0, and the user if it is not root
@@ -41,6 +42,7 @@ INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 TIME_LIMIT = 600  # seconds, of a block
+PACKAGE = "cpack --config build/release/CPackConfig.cmake -D CPACK_COMPONENTS_ALL=agent -B packages"
 PLAIN_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
@@ -288,10 +290,13 @@ class Runner:
 
     def run_beside_dut(self, blocks, folder):
         """One shell for all of them: they are the steps of one way. It reads them from a file, since ssh reads what is on standard input."""
+        if os.getuid():
+            print(f"{blocks[0].page}: left out: only root can make the DUT's Debian", flush=True)
+            return
         text = "".join(f"echo '{block.page}:{block.line}'\n{block.text}" for block in blocks)
         (folder / "steps").write_text(text)
         first = blocks[0]
-        block = Block(first.page, first.line, "sh", set(), "bin/rnic-lab dut -- bash -e -x steps", [], 0, False)
+        block = Block(first.page, first.line, "sh", set(), "bin/rnic-lab dut --package packages/rnic-agent_*.deb -- bash -e -x steps", [PACKAGE], 0, False)
         self.run_block(block, folder, pathlib.Path.home())
 
     def run(self, page):

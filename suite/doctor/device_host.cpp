@@ -112,14 +112,18 @@ std::vector<Finding> examine_device(const std::string& device, const System& hos
 
 std::vector<Finding> examine_addresses(const std::vector<std::string>& addresses,
                                        const std::string& device, const System& host) {
-  const std::string links = host.ask({"ip", "-d", "-j", "addr", "show"}).value_or("");
+  const auto links = host.ask({"ip", "-d", "-j", "addr", "show"});
+  if (!links)
+    return {fail("address",
+                 fmt::format("the addresses of that host cannot be read: {}", links.error()),
+                 "make `ip -j addr show` work on that host: install iproute2 there")};
   const std::vector<PortRecord> ports =
       device.empty() ? std::vector<PortRecord>() : ports_of(device, host);
   std::vector<Finding> findings;
   for (const std::string& address : addresses) {
-    const auto link = link_with(links, without_zone(address));
+    const auto link = link_with(*links, without_zone(address));
     if (link)
-      findings.push_back(examine_place(address, *link, ports, device, links));
+      findings.push_back(examine_place(address, *link, ports, device, *links));
     else
       findings.push_back(fail("address", fmt::format("{} is no address of that host", address),
                               "give the RNIC's interface this address: ip addr add ADDRESS/LEN "

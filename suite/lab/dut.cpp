@@ -23,13 +23,27 @@ struct Folders {
   std::filesystem::path root, ssh;
 };
 
-std::expected<Folders, std::string> make_folders() {
-  const GuestPaths paths = default_guest_paths();
+/// The output of a script of suite/lab/dut.
+std::expected<std::string, std::string> made_by(const std::string& script,
+                                                std::vector<std::string> words,
+                                                const Progress& progress) {
   CommandOptions command;
-  command.time_limit = std::chrono::minutes(5);  // the first time it downloads packages
-  const auto printed = run_command({base::shipped_file("suite/lab/dut/make_root.sh").string(),
-                                    "--address", Dut::management_ipv4, paths.cache.string()},
-                                   command);
+  command.time_limit = std::chrono::minutes(15);  // the first time it downloads packages
+  command.progress = progress;
+  words.insert(words.begin(), base::shipped_file("suite/lab/dut/" + script).string());
+  words.push_back(default_guest_paths().cache.string());
+  return run_command(words, command);
+}
+
+std::expected<Folders, std::string> make_folders(const DutOptions& wanted,
+                                                 const Progress& progress) {
+  std::vector<std::string> words{"--address", Dut::management_ipv4};
+  if (!wanted.package.empty()) {
+    const auto debian = made_by("make_debian.sh", {"--package", wanted.package.string()}, progress);
+    if (!debian) return std::unexpected(debian.error());
+    words.insert(words.end(), {"--debian", debian->substr(0, debian->find('\n'))});
+  }
+  const auto printed = made_by("make_root.sh", words, progress);
   if (!printed) return std::unexpected(printed.error());
   Folders folders;
   std::string_view rest = *printed;
@@ -44,21 +58,24 @@ std::expected<Folders, std::string> make_folders() {
 
 }  // namespace
 
-std::expected<std::unique_ptr<Dut>, std::string> Dut::prepare(const std::filesystem::path& agent,
-                                                              const std::filesystem::path& log_file,
+std::expected<std::unique_ptr<Dut>, std::string> Dut::prepare(const DutOptions& wanted,
                                                               const Progress& progress) {
-  const auto folders = make_folders();
+  const auto folders = make_folders(wanted, progress);
   if (!folders) return std::unexpected(folders.error());
   std::unique_ptr<Dut> dut(new Dut());
   dut->ssh_ = folders->ssh;
   GuestOptions& options = dut->options_;
-  options.programs = {agent, find_program("dash")};
+  options.programs = {find_program("dash")};
+  if (wanted.package.empty())
+    options.programs.push_back(wanted.agent);
+  else
+    options.memory_mib = 1024;  // its files are there too
   options.root = folders->root;
   options.agent_channels = 1;  // for tests, independent of the networks
   options.variant = "tunable";
   options.ends_at_oops = options.ends_at_panic = false;
   options.slab_checks = false;
-  options.log_file = log_file;
+  options.log_file = wanted.log_file;
   dut->prepared_ = std::make_unique<Guest>(options);
   if (auto ready = dut->prepared_->prepare(progress); !ready) return std::unexpected(ready.error());
   return dut;
@@ -71,6 +88,8 @@ Done Dut::start() {
   auto tap = lab_->add_tap(management_interface, fmt::format("10.78.0.1/{}", prefix_length));
   if (!tap) return std::unexpected(tap.error());
   management_ = std::move(*tap);
+  options_.further_ipv4 = fmt::format("{}/{}", lab_->iut().further_ipv4, prefix_length);
+  options_.further_ipv6 = fmt::format("{}/64", lab_->iut().further_ipv6);
   options_.management_tap = management_.get();
   options_.management_ipv4 = fmt::format("{}/{}", management_ipv4, prefix_length);
   guest_ = std::make_unique<Guest>(options_);

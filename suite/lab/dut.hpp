@@ -15,15 +15,20 @@
 
 namespace suite::lab {
 
+struct DutOptions {
+  std::filesystem::path agent{};  ///< a program, installed there as rnic-agent
+  /// In place of the agent: the host is a Debian on which this package of it is installed.
+  std::filesystem::path package{};
+  std::filesystem::path log_file{};  ///< the kernel's log is appended; empty: it is not
+};
+
 class Dut {
  public:
   enum class Network { management, data };
 
-  /// Downloads, compiles and packs what is not in the cache yet, as Guest::prepare() does; `agent` is
-  /// installed there as rnic-agent. The kernel's log is appended to `log_file`, if that is named.
+  /// Downloads, compiles and packs what is not in the cache yet, as Guest::prepare() does.
   [[nodiscard]] static std::expected<std::unique_ptr<Dut>, std::string> prepare(
-      const std::filesystem::path& agent, const std::filesystem::path& log_file,
-      const Progress& progress = {});
+      const DutOptions& wanted, const Progress& progress = {});
   /// Makes both networks and boots the host; after enter_private_namespaces().
   [[nodiscard]] std::expected<void, std::string> start();
 

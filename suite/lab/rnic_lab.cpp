@@ -33,11 +33,10 @@ namespace suite::lab {
 namespace {
 
 constexpr std::string_view help =
-    "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks]] [--variant "
-    "NAME]\n"
-    "                       [--kernel-agent] [--program FILE]... [--log FILE] [--prepare-only] [-- "
-    "COMMAND [ARGUMENT...]]\n"
-    "       rnic-lab dut [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
+    "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks]]\n"
+    "                       [--variant NAME] [--kernel-agent] [--program FILE]...\n"
+    "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
+    "       rnic-lab dut [--package FILE] [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
     "siw-vm boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
     "COMMAND\n"
@@ -46,10 +45,9 @@ constexpr std::string_view help =
     "network namespaces of its own. When the command ends, so does the guest. Needs no root.\n"
     "\n"
     "dut boots the same guest as a device under test on a host of its own: the data network is as\n"
-    "above, the management network has the guest at 10.78.0.2, and `ssh root@dut` reaches it. It "
-    "has\n"
-    "rnic-agent, and the device siw0. After a panic its kernel stands still;\n"
-    "`echo system_reset >$RNIC_DUT_MONITOR` resets it.\n"
+    "above (the guest is at 10.77.0.3 and fd77::3 too), the management network has the guest at\n"
+    "10.78.0.2, and `ssh root@dut` reaches it. It has rnic-agent, and the device siw0. After a\n"
+    "panic its kernel stands still; `echo system_reset >$RNIC_DUT_MONITOR` resets it.\n"
     "\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
     "  --series NUMBER  of Debian's kernels: 6.1 or 6.12\n"
@@ -58,6 +56,9 @@ constexpr std::string_view help =
     "  --kernel-checks  that kernel has KASAN, lockdep and the like\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
+    "  --package FILE   the DUT is a Debian on which apt-get has installed this package of "
+    "rnic-agent;\n"
+    "                   to make it needs root and debootstrap\n"
     "  --log FILE       appends the guest's kernel log to FILE\n"
     "  --prepare-only   downloads and builds what is missing, boots nothing\n"
     "\n"
@@ -76,6 +77,7 @@ constexpr std::array<std::string_view, 7> variant_words{"rev1", "rev2",     "crc
 struct Arguments {
   std::string_view lab;  ///< siw-vm or dut
   GuestOptions guest;
+  std::filesystem::path package;
   bool prepare_only = false;
   std::vector<std::string> command;
 };
@@ -91,7 +93,8 @@ bool is_variant(std::string_view name) {
 }
 
 /// The fault of values that would otherwise show when the guest is up, or never.
-std::optional<std::string> fault_of(const GuestOptions& guest) {
+std::optional<std::string> fault_of(const Arguments& arguments) {
+  const GuestOptions& guest = arguments.guest;
   if (!is_variant(guest.variant))
     return fmt::format("--variant: '{}' is neither default, tunable, nor words of {} joined by '-'",
                        guest.variant, fmt::join(variant_words, ", "));
@@ -105,6 +108,10 @@ std::optional<std::string> fault_of(const GuestOptions& guest) {
         !std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
       return fmt::format("--program: '{}' is no program; name an executable file",
                          program.string());
+  const std::filesystem::path& package = arguments.package;
+  if (std::error_code error; !package.empty() && !std::filesystem::is_regular_file(package, error))
+    return fmt::format("--package: there is no file '{}'; name a package of rnic-agent",
+                       package.string());
   if (guest.log_file.empty()) return std::nullopt;
   if (std::ofstream(guest.log_file, std::ios::app)) return std::nullopt;
   return fmt::format("--log: cannot write {}: {}", guest.log_file.string(), std::strerror(errno));
@@ -138,7 +145,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.guest.kernel_checks = true;
       continue;
     }
-    const bool known = word == "--log" ||
+    const bool known = word == "--log" || (is_dut && word == "--package") ||
                        (!is_dut && std::ranges::find(siw_vm_values, word) != siw_vm_values.end());
     if (!known || value == nullptr) {
       base::say(stderr, "rnic-lab: {} '{}'; see --help\n",
@@ -147,12 +154,13 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (word == "--series") arguments.guest.series = value;
     if (word == "--kernel-source") arguments.guest.kernel_source = value;
+    if (word == "--package") arguments.package = value;
     if (word == "--variant") arguments.guest.variant = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);
     if (word == "--log") arguments.guest.log_file = value;
     ++i;
   }
-  if (const auto fault = fault_of(arguments.guest)) {
+  if (const auto fault = fault_of(arguments)) {
     base::say(stderr, "rnic-lab: {}\n", *fault);
     return std::nullopt;
   }
@@ -208,9 +216,10 @@ int siw_vm(const Arguments& arguments) {
 }
 
 int dut(const Arguments& arguments) {
-  const auto dut =
-      Dut::prepare(base::built_program("suite/upper_tester/rnic-agent"), arguments.guest.log_file,
-                   [](std::string_view line) { base::say(stderr, "{}\n", line); });
+  const auto dut = Dut::prepare({.agent = base::built_program("suite/upper_tester/rnic-agent"),
+                                 .package = arguments.package,
+                                 .log_file = arguments.guest.log_file},
+                                [](std::string_view line) { base::say(stderr, "{}\n", line); });
   if (!dut) return complain(dut.error());
   if (const auto entered = enter_private_namespaces(); !entered) return complain(entered.error());
   if (const auto up = (*dut)->start(); !up) return complain(up.error());

@@ -102,7 +102,7 @@ foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_
 endforeach()
 rnic_install_shipped(suite/upper_tester/kernel/build.sh)
 rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
-rnic_install_shipped(suite/lab/dut/make_root.sh suite/lab/dut/start)
+rnic_install_shipped(suite/lab/dut/make_debian.sh suite/lab/dut/make_root.sh suite/lab/dut/start)
 rnic_install_folder(suite/lab/dut/kernel_faults *.c Kbuild)
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.
 install(FILES "${PROJECT_BINARY_DIR}/generated/suite/seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite)

@@ -42,6 +42,8 @@ set(CPACK_DEBIAN_SUITE_PACKAGE_SUGGESTS
 rnic_package(agent rnic-agent "agent of the RNIC conformance suite for the implementation under test"
              "Drives the verbs or DAT API of an RNIC by commands on its standard input.
 rnic-suite starts it on the host of the implementation, by ssh or by hand.")
+# What rnic-suite asks for the addresses and ports of that host.
+set(CPACK_DEBIAN_AGENT_PACKAGE_RECOMMENDS "iproute2, ethtool")
 
 rnic_package(doc rnic-suite-doc "documentation of the RNIC conformance suite"
              "How to judge an implementation, write an agent, read a trace and hold a

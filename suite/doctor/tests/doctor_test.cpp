@@ -309,6 +309,8 @@ BOOST_AUTO_TEST_CASE(what_the_host_of_the_iut_needs) {
   std::string links = well.answers.at("ip -d -j addr show");
   spoilt([&](FakeHost& dut) { dut.answers["ip -d -j addr show"] = "[]"; }, "address",
          "no address of that host");
+  spoilt([](FakeHost& dut) { dut.answers.erase("ip -d -j addr show"); }, "address",
+         "cannot be read: `ip -d -j addr show` failed");
   links.replace(links.rfind("\"UP\""), 4, "");
   spoilt([&](FakeHost& dut) { dut.answers["ip -d -j addr show"] = links; }, "address", "is down");
   spoilt([](FakeHost& dut) { dut.ports = "port 1\nstate 4: ACTIVE\ninterface eth4\n"; }, "address",

@@ -5,12 +5,13 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: make_root.sh --address ADDRESS CACHE
+usage: make_root.sh --address ADDRESS [--debian FOLDER] CACHE
 
 Makes two folders in CACHE/dut, or finds them there, and prints them as root= and ssh= lines:
   root   is laid over the guest's file system: sshd (dropbear, downloaded as a package and unpacked), a host key, the
-         tester's key, kernel modules that make faults: oops.ko, hang.ko
-  ssh    has a program ssh that knows the host `dut`, at ADDRESS, and the keys; for the front of PATH
+         tester's key, kernel modules that make faults: oops.ko, hang.ko; with --debian, the Debian of make_debian.sh,
+         in which its own sshd is started in place of dropbear
+  ssh    has programs ssh and scp that know the host `dut`, at ADDRESS, and the keys; for the front of PATH
 
 example: make_root.sh --address 10.78.0.2 ~/.cache/rnic-suite/siw-vm
 exit: 0 done, 1 something is missing (the last line says what), 2 usage
@@ -18,10 +19,11 @@ USAGE
 }
 
 fail() { echo "make_root.sh: $*" >&2; exit 1; }
-address= cache=
+address= cache= debian=
 while [ $# -gt 0 ]; do
   case "$1" in
     --address) address=${2:?--address needs an address}; shift ;;
+    --debian) debian=${2:?--debian needs a folder}; shift ;;
     --help | -h) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) cache=$1 ;;
@@ -30,7 +32,7 @@ while [ $# -gt 0 ]; do
 done
 [ -n "$address" ] && [ -n "$cache" ] || { usage >&2; exit 2; }
 here=$(dirname "$(readlink -f "$0")")
-for tool in ssh ssh-keygen; do
+for tool in ssh scp ssh-keygen; do
   command -v "$tool" >/dev/null || fail "'$tool' is missing: install the package openssh-client"
 done
 mkdir -p "$cache/dut"
@@ -53,7 +55,7 @@ fi
 libraries=$(dirname "$(ls "$packages"/usr/lib/*/libtomcrypt.so.1 | sed -n 1p)")
 
 ssh=$cache/ssh
-if [ ! -f "$ssh/ssh" ]; then
+if [ ! -f "$ssh/config" ]; then
   mkdir -p "$ssh"
   rm -f "$ssh"/key "$ssh"/key.pub "$ssh"/host_key
   ssh-keygen -q -t ed25519 -N '' -C tester -f "$ssh/key"
@@ -69,12 +71,17 @@ Host dut
   UserKnownHostsFile "$ssh/known_hosts"
   StrictHostKeyChecking yes
 CONFIG
-  printf '#!/bin/sh\nexec %q -F %q "$@"\n' "$(command -v ssh)" "$ssh/config" >"$ssh/ssh"
-  chmod 755 "$ssh/ssh"
 fi
+for tool in ssh scp; do
+  [ ! -x "$ssh/$tool" ] || continue
+  printf '#!/bin/sh\nexec %q -F %q "$@"\n' "$(command -v $tool)" "$ssh/config" >"$ssh/$tool.new"
+  chmod 755 "$ssh/$tool.new"
+  mv "$ssh/$tool.new" "$ssh/$tool"
+done
 
 kernel=$("$here/../siw_vm/fetch_kernel.sh" "$(dirname "$cache")")
-root=$cache/root-$(sha256sum "$(readlink -f "$0")" "$here"/start "$here"/kernel_faults/* "$ssh/host_key" "$kernel/complete" | sha256sum | cut -c1-16)
+root=$cache/root-$(sha256sum "$(readlink -f "$0")" "$here"/start "$here"/kernel_faults/* "$ssh/host_key" "$kernel/complete" |
+  cat - <(echo "$debian") | sha256sum | cut -c1-16)
 if [ ! -d "$root" ]; then
   work=$cache/.root.$$
   trap 'rm -rf "$work" "$work.modules"' EXIT
@@ -102,7 +109,15 @@ if [ ! -d "$root" ]; then
   echo '/bin/dash' >"$work/etc/shells"
   chmod 700 "$work/root" "$work/root/.ssh"
   chmod 600 "$work/root/.ssh/authorized_keys" "$work/etc/dropbear/host_key"
+  if [ -n "$debian" ]; then
+    cp -a "$debian" "$work/debian"
+    LD_LIBRARY_PATH=$libraries "$packages/usr/bin/dropbearconvert" dropbear openssh "$ssh/host_key" "$work/debian/etc/ssh/ssh_host_ed25519_key" \
+      >"$work.modules/log" 2>&1 || fail "dropbearconvert: $(tail -n 1 "$work.modules/log")"
+    cp -a "$work/root/.ssh" "$work/debian/root/"
+  fi
   mv "$work" "$root"
+  ls -dt "$cache"/root-* | tail -n +5 | xargs -r rm -rf
 fi
+touch "$root"
 echo "root=$root"
 echo "ssh=$ssh"

@@ -74,10 +74,10 @@ list() {
   for module in "${more_modules[@]}"; do printf 'lib/siw/more/%s\t%s\n' "${module##*/}" "$module"; done
   for program in "${own[@]}" "${programs[@]}"; do printf 'bin/%s\t%s\n' "${program##*/}" "$program"; done
   for file in "${needed[@]}" "${libraries[@]}" "${plain_files[@]}"; do printf '%s\t%s\n' "${file#/}" "$file"; done
-  [ -z "$root" ] || find "$root" -type f -printf '%P\t%p\n'
 }
 inventory=$(list | sort -u)
-hash=$(cut -f2 <<<"$inventory" | tr '\n' '\0' | xargs -0 sha256sum | cut -d' ' -f1 | paste - <(cut -f1 <<<"$inventory") |
+everything=$(echo "$inventory"; [ -z "$root" ] || find "$root" -type f -printf '%P\t%p\n' | sort)
+hash=$(cut -f2 <<<"$everything" | tr '\n' '\0' | xargs -0 sha256sum | cut -d' ' -f1 | paste - <(cut -f1 <<<"$everything") |
   cat - "$(readlink -f "$0")" | sha256sum | cut -c1-16)
 mkdir -p "$cache/initramfs"
 archive=$cache/initramfs/$hash.cpio

@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_usage_and_the_right_one_is_suggested) {
   refuse({lab, "carrier-pigeon"}, usage, "no lab 'carrier-pigeon'");
   refuse({lab, "siw-vm", "--variant", "rev1-x"}, usage, "words of rev1");
   refuse({lab, "siw-vm", "--program", "/no/such"}, usage, "'/no/such' is no program");
+  refuse({lab, "dut", "--package", "/no/such.deb"}, usage, "there is no file '/no/such.deb'");
 }
 
 BOOST_AUTO_TEST_CASE(files_that_cannot_be_read_are_usage) {

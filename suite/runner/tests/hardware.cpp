@@ -2,6 +2,7 @@
 #include "suite/runner/tests/hardware.hpp"
 
 #include <chrono>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ bool dut_is_harmed = false;
 
 struct TestBed {
   TestBed() {
-    dut = checked(lab::Dut::prepare(RNIC_AGENT, kernel_log));
+    dut = checked(lab::Dut::prepare({.agent = RNIC_AGENT, .log_file = kernel_log}));
     checked(lab::enter_private_namespaces());
     checked(dut->start());
   }
@@ -32,6 +33,14 @@ std::string known_issues() {
   for (std::size_t at = 0; (at = text.find(kind, at)) != std::string::npos; at += device.size())
     text.replace(at, kind.size(), device);
   return text;
+}
+
+// When each case that passed was played.
+std::map<std::string, std::string> starts_of_passes(const Json& results) {
+  std::map<std::string, std::string> starts;
+  for (const Json& one : results["cases"])
+    if (one["verdict"] == "pass" && one["layer"] != "harness") starts[one["id"]] = one["start"];
+  return starts;
 }
 
 }  // namespace
@@ -89,9 +98,12 @@ std::string resets_and_kernel_log() {
 }
 
 Run::Run(const std::string& pixit) : out(scratch / "out") {
+  const lab::LabOptions usual;
   write(scratch / "known.yaml", known_issues());
-  write(scratch / "pixit.yaml",
-        "pixit: 1\nconfigure_script: /bin/siw-configure\ntester_spare: 10.77.0.128/25\n" + pixit);
+  write(scratch / "pixit.yaml", fmt::format("pixit: 1\nconfigure_script: /bin/siw-configure\n"
+                                            "tester_spare: 10.77.0.128/25\n"
+                                            "further_address: {{ipv4: {}, ipv6: \"{}\"}}\n{}",
+                                            usual.further_ipv4, usual.further_ipv6, pixit));
 }
 
 Words Run::words() const {
@@ -109,12 +121,16 @@ void Run::check_verdicts() const {
 
 void Run::check_resumption() const {
   const std::size_t before = judged();
+  const auto passed = starts_of_passes(results());
   const Finished finished = run_there(words());
   BOOST_TEST(finished.status == 0, finished.err);
   const Json all = results();
   BOOST_TEST(all["run"]["complete"] == true);
   BOOST_TEST(all["run"]["sessions"].size() == 2u);
-  BOOST_TEST(before > 0u);
+  BOOST_TEST(!passed.empty());
+  const auto now = starts_of_passes(all);
+  for (const auto& [id, start] : passed)
+    BOOST_TEST((now.contains(id) && now.at(id) == start), id << " was played again");
   BOOST_TEST_MESSAGE(fmt::format("{} of {} verdicts were kept", before, judged()));
   check_verdicts();
 }

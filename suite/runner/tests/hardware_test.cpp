@@ -86,7 +86,7 @@ std::map<std::string, std::string> verdicts_in(const Json& results) {
 std::map<std::string, std::string> verdicts_in_guest(const Scratch& scratch) {
   const std::string out = scratch / "guest";
   const auto program = start({suite_program, "run", "--iut", "siw-vm", "--out", out});
-  program->allow(30min);
+  program->allow(60min);
   BOOST_TEST(program->finish().status != harness_fault);
   return verdicts_in(Json::parse(text_of(fs::path(out) / "results.json")));
 }
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(the_whole_suite_is_judged_by_the_issues_of_this_device) {
       with(with({suite_program, "probe"}, run.iut), {"--pixit", run.scratch / "pixit.yaml", pics}));
   BOOST_REQUIRE_MESSAGE(probed.status == 0, probed.err);
   const auto program = start(with(run.words(), {"--pics", pics}));
-  program->allow(30min);
+  program->allow(60min);
   const Finished finished = check_whole(*program, run);
   BOOST_TEST(finished.out.find("reset of the IUT's host at ") != std::string::npos, finished.out);
   check_nobody_left();
