@@ -20,7 +20,6 @@ struct MessageTracker::State {
   void segment(const Incoming& incoming);
   void unreadable(const FpduSeen& fpdu);
   void lose(Direction direction);
-  void report(const FpduSeen& fpdu, MessageSeen&& message);
 
   Reporter& reporter;
   Findings findings;
@@ -28,7 +27,6 @@ struct MessageTracker::State {
   DdpRules ddp;
   RdmapRules rdmap;
   TerminateRules terminate;
-  std::string summary;
 };
 
 MessageTracker::MessageTracker(Reporter& reporter, JudgedChecks& judged, Order order)
@@ -81,30 +79,21 @@ void MessageTracker::State::segment(const Incoming& incoming) {
       !incoming.segment.tagged && incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
   const std::uint32_t blamed = is_terminate && step.last ? terminate.terminate(incoming, step) : 0;
   const RdmapRules::Answer answer = rdmap.take(incoming, step);
-  report(incoming.fpdu, {.fpdu = &incoming.fpdu,
-                         .summary = {},
-                         .first_segment = step.first,
-                         .last_segment = step.last,
-                         .message = step.number,
-                         .message_octets = step.octets,
-                         .request_frame = answer.request_frame,
-                         .response_time = answer.response_time,
-                         .blamed_frame = blamed});
+  reporter.message({.fpdu = &incoming.fpdu,
+                    .first_segment = step.first,
+                    .last_segment = step.last,
+                    .message = step.number,
+                    .message_octets = step.octets,
+                    .request_frame = answer.request_frame,
+                    .response_time = answer.response_time,
+                    .blamed_frame = blamed});
 }
 
 void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
   startup.unreadable(fpdu);
   MessageSeen seen;
   seen.fpdu = &fpdu;
-  report(fpdu, std::move(seen));
-}
-
-void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen&& message) {
-  if (reporter.wants_summaries()) {
-    summary = describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length);
-    message.summary = summary;
-  }
-  reporter.message(message);
+  reporter.message(seen);
 }
 
 void MessageTracker::State::lose(Direction direction) {

@@ -17,7 +17,6 @@ class Reporter {
   virtual void finding(const Finding&) = 0;
   virtual void note(const Note&) = 0;
   virtual void message(const MessageSeen&) = 0;
-  [[nodiscard]] virtual bool wants_summaries() const { return true; }
 };
 
 /// In which order the calls for the two directions come.

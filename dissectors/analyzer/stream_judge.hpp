@@ -98,7 +98,6 @@ class StreamJudge final : private FramingListener, private Reporter {
   void hole(Direction direction, const Place& place) override;
   void finding(const Finding& finding) override;
   void message(const MessageSeen& message) override;
-  [[nodiscard]] bool wants_summaries() const override { return shared_.sink.wants_summaries(); }
 
   Shared& shared_;
   Connection connection_;
