@@ -144,8 +144,9 @@ enum class NoteKind : std::uint8_t {
   memory_bound,            ///< octets were dropped for lack of room
   aged_out,                ///< idle connection closed by the analyzer
   not_judged,              ///< a check that had to be left out, with the reason
+  no_terminate,            ///< torn down in midstream or after an error, and no Terminate says why
 };
-inline constexpr std::size_t note_kinds = 12;
+inline constexpr std::size_t note_kinds = 13;
 [[nodiscard]] std::string_view name(NoteKind kind);
 struct Note {
   NoteKind kind = NoteKind::not_judged;

@@ -27,6 +27,7 @@ struct MessageTracker::State {
   DdpRules ddp;
   RdmapRules rdmap;
   TerminateRules terminate;
+  bool octets_missing = false;
 };
 
 MessageTracker::MessageTracker(Reporter& reporter, JudgedChecks& judged, Order order)
@@ -103,7 +104,10 @@ void MessageTracker::State::lose(Direction direction) {
   terminate.lose(direction);
 }
 
-void MessageTracker::hole(Direction direction, const Place&) { state_->lose(direction); }
+void MessageTracker::hole(Direction direction, const Place&) {
+  state_->octets_missing = true;
+  state_->lose(direction);
+}
 
 void MessageTracker::ended(Direction direction, Ending ending, const Place& place) {
   state_->rdmap.ended(direction);
@@ -112,6 +116,16 @@ void MessageTracker::ended(Direction direction, Ending ending, const Place& plac
 
 void MessageTracker::nothing_follows(Direction direction) {
   state_->ddp.nothing_follows(direction);
+}
+
+std::optional<Undone> MessageTracker::left_without_terminate(Direction direction) const {
+  const RdmapRules& rdmap = state_->rdmap;
+  const bool terminated =
+      rdmap.terminated(Direction::from_first) || rdmap.terminated(Direction::from_second);
+  if (terminated || state_->octets_missing) return std::nullopt;
+  return Undone{.begun = state_->ddp.any_message(),
+                .message = state_->ddp.within_message(direction),
+                .responses = rdmap.unanswered(opposite(direction))};
 }
 
 void MessageTracker::finish() {
