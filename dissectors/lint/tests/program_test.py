@@ -326,8 +326,10 @@ class Exit(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "it does not begin")
         program.send_signal(signal.SIGINT)
         out, error = program.communicate(timeout=60)
-        self.assertEqual(program.returncode, 4, error)  # lo has other traffic, or none
-        self.assertEqual(json.loads(out.splitlines()[-1])["type"], "summary")
+        summary = json.loads(out.splitlines()[-1])
+        self.assertEqual(summary["type"], "summary")
+        # lo may have any traffic of other programs.
+        self.assertEqual(program.returncode, 4 if summary["iwarp_connections"] == 0 else int(summary["violations"] > 0), error)
 
 
 if __name__ == "__main__":
