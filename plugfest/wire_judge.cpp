@@ -44,7 +44,9 @@ class Judge final : public analyzer::Sink {
       terminates_.push_back(side_of(connection, seen.place.direction));
   }
   void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override {
-    if (seen.fpdu != nullptr) add(connection, seen.fpdu->place, seen.summary);
+    if (seen.fpdu != nullptr)
+      add(connection, seen.fpdu->place,
+          analyzer::describe_ulpdu(seen.fpdu->ulpdu, seen.fpdu->ulpdu_length));
   }
   void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override {
     if (found.rule.id == SegmentCuts::rule) return cuts_.lost(connection.number, found.place);

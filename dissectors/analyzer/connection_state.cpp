@@ -92,6 +92,7 @@ void ConnectionState::delay(Side& from, const capture::Segment& segment, std::ui
   Delayed& it = from.delayed.emplace_back(
       segment, std::vector(segment.payload.begin(), segment.payload.end()), frame, time);
   it.segment.payload = it.payload;
+  it.segment.payload_stays = false;
 }
 
 /// Takes the delayed segments that need not wait after this time.

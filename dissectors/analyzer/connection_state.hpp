@@ -21,6 +21,11 @@ class ConnectionState final {
   ~ConnectionState() = default;
 
   [[nodiscard]] const Connection& connection() const { return judge_.connection(); }
+  [[nodiscard]] bool is_of(const capture::Flow& flow) const {
+    const Connection& own = connection();
+    return (flow.from == own.first && flow.to == own.second) ||
+           (flow.from == own.second && flow.to == own.first);
+  }
   [[nodiscard]] Direction direction_of(const capture::Flow& flow) const {
     return flow.from == connection().first ? Direction::from_first : Direction::from_second;
   }

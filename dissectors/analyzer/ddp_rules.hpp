@@ -34,6 +34,15 @@ class DdpRules {
   void nothing_follows(Direction direction);
   void finish();
 
+  [[nodiscard]] bool any_message() const {
+    return directions_[0].messages + directions_[1].messages > 0;
+  }
+  /// The message that was sent last has not ended.
+  [[nodiscard]] bool within_message(Direction direction) const {
+    const Message& open = directions_[index_of(direction)].open;
+    return open.active && open.known;
+  }
+
  private:
   /// Room for the longest header message: a Terminate with an Atomic Request.
   static constexpr std::size_t content_kept = 80;

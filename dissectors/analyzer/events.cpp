@@ -51,6 +51,8 @@ std::string_view name(NoteKind kind) {
       return "aged out";
     case NoteKind::not_judged:
       return "not judged";
+    case NoteKind::no_terminate:
+      return "no Terminate";
   }
   return "?";
 }

@@ -144,8 +144,9 @@ enum class NoteKind : std::uint8_t {
   memory_bound,            ///< octets were dropped for lack of room
   aged_out,                ///< idle connection closed by the analyzer
   not_judged,              ///< a check that had to be left out, with the reason
+  no_terminate,            ///< torn down in midstream or after an error, and no Terminate says why
 };
-inline constexpr std::size_t note_kinds = 12;
+inline constexpr std::size_t note_kinds = 13;
 [[nodiscard]] std::string_view name(NoteKind kind);
 struct Note {
   NoteKind kind = NoteKind::not_judged;
@@ -154,13 +155,12 @@ struct Note {
 };
 
 /// The one-line description of a ULPDU of this length, of which the capture may have cut the end:
-/// lengths are those on the wire.
+/// lengths are those on the wire. It costs more than all checks together.
 [[nodiscard]] std::string describe_ulpdu(Bytes captured, std::size_t length);
 
 /// What was found about the message of an FPDU, for display.
 struct MessageSeen {
   const FpduSeen* fpdu = nullptr;
-  std::string_view summary;  ///< the one-line description; empty if summaries are not wanted
   bool first_segment = false, last_segment = false;
   std::uint64_t message = 0;         ///< number of the message in its direction, from 1
   std::uint64_t message_octets = 0;  ///< payload so far
@@ -191,8 +191,6 @@ class Sink {
   virtual void negotiated(const Connection&, const Negotiated&) {}
   virtual void fpdu(const Connection&, const FpduSeen&) {}
   virtual void message(const Connection&, const MessageSeen&) {}
-  /// Whether message() is to have one-line descriptions. They cost more than all checks together.
-  [[nodiscard]] virtual bool wants_summaries() const { return true; }
   virtual void finding(const Connection&, const Finding&) = 0;
   virtual void note(const Connection&, const Note&) {}
   virtual void ended(const Connection&, Direction, Ending, const Place&) {}

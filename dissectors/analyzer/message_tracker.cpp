@@ -20,7 +20,6 @@ struct MessageTracker::State {
   void segment(const Incoming& incoming);
   void unreadable(const FpduSeen& fpdu);
   void lose(Direction direction);
-  void report(const FpduSeen& fpdu, MessageSeen&& message);
 
   Reporter& reporter;
   Findings findings;
@@ -28,7 +27,7 @@ struct MessageTracker::State {
   DdpRules ddp;
   RdmapRules rdmap;
   TerminateRules terminate;
-  std::string summary;
+  bool octets_missing = false;
 };
 
 MessageTracker::MessageTracker(Reporter& reporter, JudgedChecks& judged, Order order)
@@ -81,30 +80,21 @@ void MessageTracker::State::segment(const Incoming& incoming) {
       !incoming.segment.tagged && incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
   const std::uint32_t blamed = is_terminate && step.last ? terminate.terminate(incoming, step) : 0;
   const RdmapRules::Answer answer = rdmap.take(incoming, step);
-  report(incoming.fpdu, {.fpdu = &incoming.fpdu,
-                         .summary = {},
-                         .first_segment = step.first,
-                         .last_segment = step.last,
-                         .message = step.number,
-                         .message_octets = step.octets,
-                         .request_frame = answer.request_frame,
-                         .response_time = answer.response_time,
-                         .blamed_frame = blamed});
+  reporter.message({.fpdu = &incoming.fpdu,
+                    .first_segment = step.first,
+                    .last_segment = step.last,
+                    .message = step.number,
+                    .message_octets = step.octets,
+                    .request_frame = answer.request_frame,
+                    .response_time = answer.response_time,
+                    .blamed_frame = blamed});
 }
 
 void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
   startup.unreadable(fpdu);
   MessageSeen seen;
   seen.fpdu = &fpdu;
-  report(fpdu, std::move(seen));
-}
-
-void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen&& message) {
-  if (reporter.wants_summaries()) {
-    summary = describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length);
-    message.summary = summary;
-  }
-  reporter.message(message);
+  reporter.message(seen);
 }
 
 void MessageTracker::State::lose(Direction direction) {
@@ -114,7 +104,10 @@ void MessageTracker::State::lose(Direction direction) {
   terminate.lose(direction);
 }
 
-void MessageTracker::hole(Direction direction, const Place&) { state_->lose(direction); }
+void MessageTracker::hole(Direction direction, const Place&) {
+  state_->octets_missing = true;
+  state_->lose(direction);
+}
 
 void MessageTracker::ended(Direction direction, Ending ending, const Place& place) {
   state_->rdmap.ended(direction);
@@ -123,6 +116,16 @@ void MessageTracker::ended(Direction direction, Ending ending, const Place& plac
 
 void MessageTracker::nothing_follows(Direction direction) {
   state_->ddp.nothing_follows(direction);
+}
+
+std::optional<Undone> MessageTracker::left_without_terminate(Direction direction) const {
+  const RdmapRules& rdmap = state_->rdmap;
+  const bool terminated =
+      rdmap.terminated(Direction::from_first) || rdmap.terminated(Direction::from_second);
+  if (terminated || state_->octets_missing) return std::nullopt;
+  return Undone{.begun = state_->ddp.any_message(),
+                .message = state_->ddp.within_message(direction),
+                .responses = rdmap.unanswered(opposite(direction))};
 }
 
 void MessageTracker::finish() {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "dissectors/analyzer/events.hpp"
 
@@ -17,7 +18,6 @@ class Reporter {
   virtual void finding(const Finding&) = 0;
   virtual void note(const Note&) = 0;
   virtual void message(const MessageSeen&) = 0;
-  [[nodiscard]] virtual bool wants_summaries() const { return true; }
 };
 
 /// In which order the calls for the two directions come.
@@ -27,6 +27,13 @@ enum class Order : std::uint8_t {
   /// As one end of the connection sent and received: what it has not sent by then, the other end
   /// cannot have received before.
   as_it_happened,
+};
+
+/// What an end has not done that sends no more.
+struct Undone {
+  bool begun = false;         ///< messages were sent on the stream
+  bool message = false;       ///< its last message has no last segment
+  std::size_t responses = 0;  ///< Requests of the other end that wait for theirs
 };
 
 /// One per connection. Fed by the framing layer in the order in which each direction's octets stood in
@@ -54,6 +61,9 @@ class MessageTracker {
   void ended(Direction, Ending, const Place&);
   /// The end that sends in this direction sends no more, though nothing has ended it.
   void nothing_follows(Direction);
+  /// What the end that sends in this direction leaves undone if it closes now; nothing if a Terminate
+  /// says why the stream ends, or may be in octets that were not seen.
+  [[nodiscard]] std::optional<Undone> left_without_terminate(Direction) const;
   /// The end of the capture, or of the connection.
   void finish();
 

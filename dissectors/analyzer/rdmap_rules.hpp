@@ -43,6 +43,10 @@ class RdmapRules {
   [[nodiscard]] bool terminated(Direction direction) const {
     return terminated_[index_of(direction)];
   }
+  /// Requests of this end without a Response; 0 where that is not known.
+  [[nodiscard]] std::size_t unanswered(Direction requester) const {
+    return lost_ || doubt_[index_of(requester)] ? 0 : requests_[index_of(requester)].size();
+  }
 
  private:
   /// A search among outstanding Requests looks no further: what a peer can make us do is bounded.

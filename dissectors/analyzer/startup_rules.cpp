@@ -106,7 +106,8 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
     findings_.raise(
         extended ? check::ulp_data_length : check::private_data_length, seen.place,
         perhaps_swapped && order_ != Order::as_it_happened ? Certainty::likely : Certainty::certain,
-        text, "at most 512 octets of Private Data, enhanced data included");
+        fmt::format("{}, PD_Length {}", text, pd_length),
+        "at most 512 octets of Private Data, enhanced data included");
   if (extended) check_enhanced(seen, text);
 }
 
@@ -221,7 +222,8 @@ void StartupRules::fpdu(const Incoming& incoming) {
   if (!first && !early_responder_ && !terminate) return;  // nothing of startup is open
   unreadable(incoming.fpdu);
   if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
-  if (!first && complete() && terminate) check_later_terminate(incoming);
+  const bool set_up_is_open = first && negotiated_.request;
+  if (!set_up_is_open && complete() && terminate) check_later_terminate(incoming);
 }
 
 void StartupRules::unreadable(const FpduSeen& fpdu) {
@@ -407,7 +409,7 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
 }
 
 /// Codes 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
-/// end has sent an FPDU; code 5 may report a local error at any time. Never certain, and so left to
+/// end has sent an FPDU, and never began where the Request is a plain one; code 5 may report a local error at any time. Never certain, and so left to
 /// captures: the octets of 2/0/6 and 2/0/7 are those of 0/2/6 and 0/2/7 in the bit order of a
 /// little-endian host.
 void StartupRules::check_later_terminate(const Incoming& incoming) {
@@ -420,7 +422,9 @@ void StartupRules::check_later_terminate(const Incoming& incoming) {
   if (cause != wire::cause::mpa_insufficient_ird && cause != wire::cause::mpa_no_rtr) return;
   findings_.raise(check::term_code_not_true, incoming.fpdu.place, Certainty::likely,
                   describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
-                  "no code of the enhanced set-up after the first FPDU of this end");
+                  negotiated_.request
+                      ? "no code of the enhanced set-up after the first FPDU of this end"
+                      : "no code of the enhanced set-up, which the Request did not ask for");
 }
 
 bool StartupRules::is_rtr(const FpduSeen& fpdu) const {

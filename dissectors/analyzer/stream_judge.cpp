@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "dissectors/analyzer/stream_judge.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dissectors/analyzer/statement.hpp"
+#include "rules/catalogue.hpp"
+
 namespace dissectors::analyzer {
 
 namespace wire = rnic::wire;
+
+namespace {
+
+/// Whether what breaks the rule is for its receiver an error of the LLP, of DDP or of RDMAP.
+bool is_error_of_the_stream(std::string_view id) {
+  const rules::Rule* rule = rules::find(id);
+  if (rule == nullptr || rule->level != rules::Level::must) return false;
+  constexpr std::array above_mpa{5040, 5041, 7306};
+  return id.starts_with("mpa.crc.") || std::ranges::find(above_mpa, rule->rfc) != above_mpa.end();
+}
+
+std::string describe(const Undone& undone) {
+  if (undone.message) return "within a message";
+  if (undone.responses > 0)
+    return fmt::format("with {} Requests of the other end unanswered", undone.responses);
+  return "by a reset";
+}
+
+}  // namespace
 
 StreamJudge::StreamJudge(Shared& shared, const Connection& connection, bool pick_up)
     : shared_(shared), connection_(connection), framing_(*this, shared.scratch, judged_, pick_up) {}
@@ -61,8 +87,33 @@ void StreamJudge::finish(Direction direction, Rest rest) {
 }
 
 void StreamJudge::ended(Direction direction, Ending ending, const Place& place) {
-  if (tracker_) tracker_->ended(direction, ending, place);
+  if (tracker_) {
+    tracker_->ended(direction, ending, place);
+    look_for_terminate(direction, ending, place);
+  }
+  closing_ = true;
   shared_.sink.ended(connection_, direction, ending, place);
+}
+
+/// No rule is broken for certain: an error of the LLP may leave no way to send a Terminate (RFC 5040
+/// section 6.2.1), and the capture does not show what was an error to the end that closes.
+void StreamJudge::look_for_terminate(Direction direction, Ending ending, const Place& place) {
+  const auto undone = tracker_->left_without_terminate(direction);
+  if (!undone) return;
+  const Error& met = errors_[index_of(opposite(direction))];
+  if (met.frame != 0)
+    return note({NoteKind::no_terminate, place,
+                 fmt::format("the stream is torn down without a Terminate, after frame {} broke {} "
+                             "(RFC 5040 section 6.2.1: where RDMAP or the LLP meets an error, a "
+                             "Terminate should be sent)",
+                             met.frame, met.rule)});
+  const bool reset = ending == Ending::reset && !closing_ && undone->begun;
+  if (undone->message || undone->responses > 0 || reset)
+    note({NoteKind::no_terminate, place,
+          fmt::format(
+              "the stream is torn down {}, without a Terminate (RFC 5040 section 6.2: possible, "
+              "and highly undesirable)",
+              describe(*undone))});
 }
 
 void StreamJudge::close() {
@@ -106,6 +157,8 @@ void StreamJudge::hole(Direction direction, const Place& place) {
 
 void StreamJudge::finding(const Finding& finding) {
   if (knowledge_ && finding.place.direction == knowledge_->tester) return;
+  if (finding.certainty == Certainty::certain && is_error_of_the_stream(finding.rule.id))
+    errors_[index_of(finding.place.direction)] = {finding.rule.id, finding.place.last_frame};
   ++shared_.counts.findings;
   shared_.sink.finding(connection_, finding);
 }

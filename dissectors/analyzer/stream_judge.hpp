@@ -4,10 +4,12 @@
 // the octets that its socket receives, and a description of its own messages.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "dissectors/analyzer/analyzer.hpp"
 #include "dissectors/analyzer/message_tracker.hpp"
@@ -91,19 +93,27 @@ class StreamJudge final : private FramingListener, private Reporter {
   void note(const Note& note) override;
 
  private:
+  /// What an end sent that the other one has to take for an error of the stream.
+  struct Error {
+    std::string_view rule;
+    std::uint32_t frame = 0;  ///< 0: nothing yet
+  };
+
   MessageTracker& tracker();
+  void look_for_terminate(Direction direction, Ending ending, const Place& place);
 
   void mpa_frame(const MpaFrameSeen& frame) override;
   void fpdu(const FpduSeen& fpdu) override;
   void hole(Direction direction, const Place& place) override;
   void finding(const Finding& finding) override;
   void message(const MessageSeen& message) override;
-  [[nodiscard]] bool wants_summaries() const override { return shared_.sink.wants_summaries(); }
 
   Shared& shared_;
   Connection connection_;
   std::optional<Knowledge> knowledge_;
   bool beginning_missed_ = false;
+  bool closing_ = false;         ///< an end has closed its direction
+  std::array<Error, 2> errors_;  ///< the latest of each end
   JudgedChecks judged_{};
   MpaFraming framing_;
   std::unique_ptr<MessageTracker> tracker_;

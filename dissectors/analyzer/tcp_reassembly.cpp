@@ -22,13 +22,18 @@ Bytes part(Bytes octets, std::uint64_t offset, std::uint64_t begin, std::uint64_
 }
 
 Chunk cut(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) {
-  return {begin, end - begin, part(chunk.octets, chunk.offset, begin, end), chunk.segment};
+  return {begin, end - begin, part(chunk.octets, chunk.offset, begin, end), chunk.segment,
+          chunk.stays};
 }
 
 /// Whether both have the same octets, as far as both were captured.
 bool same(Bytes one, Bytes other) {
   const std::size_t comparable = std::min(one.size(), other.size());
   return std::ranges::equal(one.first(comparable), other.first(comparable));
+}
+
+std::array<std::byte, 4> checksum_of(Bytes octets) {
+  return rnic::wire::Crc32c().update(octets).trailer();
 }
 
 }  // namespace
@@ -72,7 +77,7 @@ void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, st
     fin_segment_ = facts;
   }
   if (segment.payload_length > 0)
-    place({first, segment.payload_length, segment.payload, facts}, receiver);
+    place({first, segment.payload_length, segment.payload, facts, segment.payload_stays}, receiver);
   report_end(receiver);
 }
 
@@ -236,8 +241,12 @@ void TcpReassembly::report_end(StreamReceiver& receiver) {
 
 void TcpReassembly::remember(const Chunk& chunk) {
   if (chunk.octets.size() < chunk.length) return;
-  prints_[next_print_++ % prints_.size()] = {chunk.offset, chunk.offset + chunk.length,
-                                             rnic::wire::Crc32c().update(chunk.octets).trailer()};
+  Print& print = prints_[next_print_++ % prints_.size()];
+  print = {chunk.offset, chunk.offset + chunk.length, {}, {}};
+  if (chunk.stays)
+    print.octets = chunk.octets;
+  else
+    print.checksum = checksum_of(chunk.octets);
 }
 
 void TcpReassembly::compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const {
@@ -245,8 +254,9 @@ void TcpReassembly::compare_with_prints(const Chunk& chunk, StreamReceiver& rece
   for (const Print& print : prints_) {
     if (print.begin == print.end || print.begin < chunk.offset || print.end > captured) continue;
     const Bytes again = part(chunk.octets, chunk.offset, print.begin, print.end);
-    if (rnic::wire::Crc32c().update(again).trailer() != print.checksum)
-      receiver.differs(print.begin, print.end - print.begin, chunk.segment);
+    const bool repeated =
+        print.octets.empty() ? checksum_of(again) == print.checksum : same(again, print.octets);
+    if (!repeated) receiver.differs(print.begin, print.end - print.begin, chunk.segment);
   }
 }
 

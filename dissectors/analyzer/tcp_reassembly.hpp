@@ -30,6 +30,7 @@ struct Chunk {
   std::uint64_t length = 0;  ///< on the wire; `octets` has fewer where the capture cut the frame
   Bytes octets;
   SegmentFacts segment;
+  bool stays = false;  ///< capture::Segment::payload_stays
 };
 
 /// Takes the output of a TcpReassembly. Views are valid during the call.
@@ -55,8 +56,8 @@ inline constexpr std::uint64_t capture_disorder = 5'000'000;
 
 /// In-order segments are passed on without a copy. Segments that come early wait, in at most
 /// `limit` octets (bookkeeping included). Octets already passed on are compared with a
-/// retransmission by the checksums of the last segments, so other octets are noticed if a
-/// retransmission covers one of these segments wholly.
+/// retransmission for the last segments, so other octets are noticed if a retransmission covers one of
+/// these segments wholly.
 class TcpReassembly {
  public:
   explicit TcpReassembly(std::size_t limit) : limit_(limit) {}
@@ -99,8 +100,10 @@ class TcpReassembly {
     std::vector<std::byte> octets;  ///< captured of it
     SegmentFacts segment;
   };
+  /// What was passed on: the octets, or their checksum if they are gone by now.
   struct Print {
     std::uint64_t begin = 0, end = 0;
+    Bytes octets;
     std::array<std::byte, 4> checksum{};
   };
   using Waiting = std::map<std::uint64_t, Held>;

@@ -34,11 +34,11 @@ def run(words):
     return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
-def measure(arguments, kind, port, folder):
+def medians(arguments, kind, port, size, folder):
+    """FPDUs in a file of so many MiB; by program, the medians of its seconds and of its octets."""
     file = folder / f"{kind}.pcap"
-    bench_lint.seconds([arguments.traffic, "make", kind, str(file), "--size", str(arguments.size), "--port", str(port)])
+    bench_lint.seconds([arguments.traffic, "make", kind, str(file), "--size", str(size), "--port", str(port)])
     counted = subprocess.run([arguments.traffic, "count", str(file)], capture_output=True, text=True, check=True).stdout
-    fpdus = int(re.search(r"(\d+) FPDUs", counted)[1])
     file.chmod(0o644)
     words = [arguments.tshark, "-r", str(file), "-q", "-z", "expert"]
     environment = ["env", f"HOME={plugin.SCRATCH / 'home'}", "LC_ALL=C.UTF-8"]
@@ -49,13 +49,20 @@ def measure(arguments, kind, port, folder):
         for name, program in programs.items():
             results[name].append(run(program))
     file.unlink()
+    return int(re.search(r"(\d+) FPDUs", counted)[1]), {name: [statistics.median(column) for column in zip(*rounds)]
+                                                         for name, rounds in results.items()}
+
+
+def measure(arguments, kind, port, folder):
+    """Memory for each FPDU is by what a file of twice the size takes more: some is taken once in each file."""
+    few, half = medians(arguments, kind, port, arguments.size // 2, folder)
+    fpdus, whole = medians(arguments, kind, port, arguments.size, folder)
     print(f"{bench_lint.KINDS[kind]}, port {port} ({PORTS[port]}): {arguments.size} MiB, {fpdus} FPDUs")
-    times, memory = ({name: statistics.median(figures) for name, figures in zip(results, column)} for column in
-                     ([[each[i] for each in rounds] for rounds in results.values()] for i in (0, 1)))
-    for name in programs:
-        print(f"  {name:<16} {times[name]:8.3f} s {memory[name] / 2**20:8.0f} MiB")
-    ratio = times["the plugin"] / times["own dissectors"]
-    more = (memory["the plugin"] - memory["own dissectors"]) / fpdus
+    each = {name: (whole[name][1] - half[name][1]) / (fpdus - few) for name in whole}
+    for name, (seconds, octets) in whole.items():
+        print(f"  {name:<16} {seconds:8.3f} s {octets / 2**20:8.0f} MiB {each[name]:8.0f} octets for each FPDU")
+    ratio = whole["the plugin"][0] / whole["own dissectors"][0]
+    more = each["the plugin"] - each["own dissectors"]
     print(f"  the plugin takes {ratio:.2f} times as long, and {more:+.0f} octets for each FPDU", flush=True)
     return ratio, more
 

@@ -102,9 +102,12 @@ struct Unsupported {
   std::string_view advice;
 };
 constexpr std::array unsupported{
-    Unsupported{
-        "different from the",
-        "take one interface at a time: tshark -r FILE -Y frame.interface_id==0 -w PART.pcapng"},
+    Unsupported{"different from the type",
+                "take one interface at a time, with its own link type: tshark -r FILE -Y "
+                "frame.interface_id==0 -w ONE.pcapng && editcap -F pcap -T ether ONE.pcapng "
+                "PART.pcap"},
+    Unsupported{"different from the snapshot length",
+                "write it again: tshark -r FILE -F pcap -w WHOLE.pcap"},
     Unsupported{"different byte orders", "write it again: tshark -r FILE -w WHOLE.pcapng"}};
 
 // libpcap reads the length of a section's first block before it knows the order of its octets.

@@ -314,10 +314,19 @@ using FourWords = std::uint64_t __attribute__((vector_size(32)));
 
 std::uint64_t sum_of(base::Bytes octets) {
 #ifdef __x86_64__
-  // Headers are too short to gain by it.
   if (octets.size() > 128 && __builtin_cpu_supports("avx2")) return sum_by_avx2(octets);
 #endif
   return sum_by_vectors<TwoWords>(octets);
+}
+
+// The same for what has whole words of 32 bits, and too few of them to gain by vectors.
+std::uint64_t sum_of_header(base::Bytes octets) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t word = 0; octets.size() >= sizeof word; octets = octets.subspan(sizeof word)) {
+    std::memcpy(&word, octets.data(), sizeof word);
+    sum += word;
+  }
+  return sum;
 }
 
 std::uint16_t fold(std::uint64_t sum) {
@@ -334,13 +343,14 @@ std::optional<std::uint16_t> header_sum(const Packet& packet, base::Bytes tcp) {
     return std::endian::native == std::endian::big ? word : std::byteswap(word);
   };
   // What an IPv4 address leaves free is zero.
-  const std::uint64_t pseudo = sum_of(packet.flow.from.address) + sum_of(packet.flow.to.address) +
+  const std::uint64_t pseudo = sum_of_header(packet.flow.from.address) +
+                               sum_of_header(packet.flow.to.address) +
                                network_order(packet.length >> 16) + network_order(packet.length) +
                                network_order(packet.protocol);
   std::uint16_t field = 0;
   std::memcpy(&field, tcp.data() + checksum_field, sizeof field);
   if (field == fold(pseudo)) return std::nullopt;
-  return fold(pseudo + sum_of(tcp));
+  return fold(pseudo + sum_of_header(tcp));
 }
 
 // The options of a SYN's TCP header that are read: Maximum Segment Size (RFC 9293 3.2) and Window

@@ -72,6 +72,7 @@ struct Segment {
   std::uint16_t mss = 0;                     ///< what a SYN announces; 0: nothing
   std::optional<std::uint8_t> window_scale;  ///< what a SYN offers, at most 14
   base::Bytes payload;
+  bool payload_stays = false;  ///< what `payload` views outlives everything that is told of it
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
   /// One's complement sum of the pseudo-header and of the TCP header with its checksum field, in the

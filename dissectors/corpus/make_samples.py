@@ -303,9 +303,9 @@ def cut_to_96_octets(capture):
     return [expected]
 
 
-def wrong(rule, *, markers=False, **fault):
+def wrong(rule, *, markers=False, notes=(), **fault):
     def make(capture):
-        """One FPDU of the Responder's is wrong in one way."""
+        """One FPDU of the Responder's is wrong in one way, and the Initiator closes."""
         connection = Connection(capture, 5445, markers, markers)
         for index in range(3):
             connection.up.send(pattern(600, index))
@@ -316,8 +316,29 @@ def wrong(rule, *, markers=False, **fault):
         connection.carry_all(0)
         connection.carry_all(1)
         connection.end()
-        return [connection.expected(violations={rule: 1})]
+        return [connection.expected(violations={rule: 1}, notes=list(notes))]
     return make
+
+
+def torn_down(capture):
+    """Connections that end in midstream: within a message, by a reset; and one that was done before its reset."""
+    expected = []
+    for number, (last, closes, resets, notes) in enumerate(((False, True, False, ["no Terminate"]), (True, False, True, ["no Terminate"]),
+                                                            (True, True, True, []))):
+        connection = Connection(capture, 5445, client_port=44000 + number)
+        connection.up.fpdu(make_faults.untagged(make_faults.SEND, pattern(300), last=last))
+        connection.up.payload += 300
+        connection.begin()
+        connection.carry_all(0)
+        if closes:
+            connection.frame(0, connection.next(0), 0x11, ack=connection.next(1))
+            connection.passed[0] += 1
+        if resets:
+            connection.frame(1, connection.next(1), 0x14, ack=connection.next(0))
+        else:
+            connection.frame(1, connection.next(1), 0x11, ack=connection.next(0))
+        expected.append(connection.expected(notes=notes))
+    return expected
 
 
 SAMPLES = {
@@ -347,10 +368,11 @@ SAMPLES = {
     "far_segment": far_segment,
     "mid_stream_of_small_sends": mid_stream_of_small_sends,
     "cut_to_96_octets": cut_to_96_octets,
+    "torn_down": torn_down,
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
-    "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
+    "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", notes=["no Terminate"], break_crc=True),
     "wrong_marker": wrong("mpa.markers.pointer-counts-from-length-field", markers=True, marker_of=lambda pointer: pointer + 4),
-    "wrong_msn": wrong("ddp.untagged.msn-increments-per-message", msn=7),
+    "wrong_msn": wrong("ddp.untagged.msn-increments-per-message", notes=["no Terminate"], msn=7),
     **make_faults.captures(Connection),
 }
 

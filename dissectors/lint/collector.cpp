@@ -87,11 +87,12 @@ void Collector::message(const Connection& connection, const analyzer::MessageSee
     ++held(connection).summary.sent(place.direction).operations[opcode & 0x0FU];
   }
   if (options_.messages)
-    add(connection, Message{.place = place,
-                            .text = std::string(seen.summary),
-                            .request_frame = seen.request_frame,
-                            .response_time = seen.response_time,
-                            .blamed_frame = seen.blamed_frame});
+    add(connection,
+        Message{.place = place,
+                .text = analyzer::describe_ulpdu(seen.fpdu->ulpdu, seen.fpdu->ulpdu_length),
+                .request_frame = seen.request_frame,
+                .response_time = seen.response_time,
+                .blamed_frame = seen.blamed_frame});
 }
 
 // The octets of the violation, if they are those decoded last.

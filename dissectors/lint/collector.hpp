@@ -42,7 +42,6 @@ class Collector final : public analyzer::Sink {
                   const analyzer::Negotiated& settled) override;
   void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override;
   void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override;
-  [[nodiscard]] bool wants_summaries() const override { return options_.messages; }
   void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override;
   void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
   void ended(const analyzer::Connection& connection, analyzer::Direction direction,

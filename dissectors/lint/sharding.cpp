@@ -39,9 +39,9 @@ struct Shard {
       : collector(sharding.collector), analyzer(options, collector) {
     for (const std::uint16_t port : sharding.ports) analyzer.treat_as_iwarp(port);
   }
-  void take(const Piece& piece) {
-    collector.at(piece.frame, piece.time);
-    analyzer.segment(piece.segment, piece.frame, piece.time);
+  void take(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time) {
+    collector.at(frame, time);
+    analyzer.segment(segment, frame, time);
   }
   Collector collector;
   analyzer::Analyzer analyzer;
@@ -95,7 +95,8 @@ struct Sharding::State {
         if (stopping) return;
         round = in_flight[static_cast<std::size_t>(next - rounds_reported)].get();
       }
-      for (const Piece& piece : round->pieces[index]) shards[index]->take(piece);
+      for (const Piece& piece : round->pieces[index])
+        shards[index]->take(piece.segment, piece.frame, piece.time);
       round->records[index] = shards[index]->collector.take();
       const std::lock_guard lock(mutex);
       if (--round->pending == 0) round_done.notify_one();
@@ -171,31 +172,32 @@ struct Sharding::State {
 
   // What analyzers report after the last frame is ordered by connection.
   void report_the_end() {
-    std::vector<Record> all;
+    std::vector<std::vector<Record>> lists;
+    std::vector<Record*> all;
     for (const auto& shard : shards) {
       shard->collector.at(frame_number, time);  // of the last frame, whichever shard had it
       shard->analyzer.finish();
-      for (Record& record : shard->collector.take()) {
+      for (Record& record : lists.emplace_back(shard->collector.take())) {
         number(*shard, record);
-        all.push_back(std::move(record));
+        all.push_back(&record);
       }
     }
     std::ranges::stable_sort(all, {},
-                             [](const Record& record) { return record.connection.number; });
-    for (Record& record : all) output(std::move(record));
+                             [](const Record* record) { return record->connection.number; });
+    for (Record* const record : all) output(std::move(*record));
   }
 
   void give(const capture::Segment& segment, const capture::FrameView& frame) {
-    Piece piece{.segment = segment, .frame = frame_number, .time = frame.time};
     if (threads.empty()) {
       Shard& shard = *shards.front();
-      shard.take(piece);
+      shard.take(segment, frame_number, frame.time);
       if (shard.collector.empty()) return;  // as after nearly every frame
       for (Record& record : shard.collector.take()) report(shard, std::move(record));
       return;
     }
     const std::size_t size = segment.payload.size();
     if (filling->frames == round_frames || filling->octets.size() + size > round_octets) send();
+    Piece piece{.segment = segment, .frame = frame_number, .time = frame.time};
     if (!frames_stay) {
       const std::size_t begin = filling->octets.size();
       filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
@@ -234,9 +236,10 @@ void Sharding::frame(const capture::FrameView& frame) {
   if (state.frame_number < std::numeric_limits<std::uint32_t>::max()) ++state.frame_number;
   state.time = frame.time;
   if (frame.octets.size() < frame.original_length) ++state.counts.cut;
-  const auto segment = capture::parse_segment(state.link, frame.octets);
+  auto segment = capture::parse_segment(state.link, frame.octets);
   if (segment) {
     ++state.counts.tcp;
+    segment->payload_stays = state.frames_stay;
     state.give(*segment, frame);
   } else if (segment.error() == capture::NoSegment::fragment) {
     ++state.counts.fragments;

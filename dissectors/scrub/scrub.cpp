@@ -48,7 +48,6 @@ class Reading final : public analyzer::Sink {
   }
   void finish() { analyzer_.finish(); }
 
-  [[nodiscard]] bool wants_summaries() const override { return false; }
   void opened(const Connection& connection) override {
     const capture::Flow flow{connection.first, connection.second};
     opened_[flow.canonical()][frame_] = connection.number;

@@ -127,8 +127,6 @@ class FactStore final : public analyzer::Sink {
                   const analyzer::Negotiated& settled) override;
   void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override;
   void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override;
-  /// One-liners are made when a frame is shown.
-  [[nodiscard]] bool wants_summaries() const override { return false; }
   void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override;
   void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
 

@@ -50,7 +50,6 @@ class SenderJudge final : private dissectors::analyzer::Sink {
             const dissectors::analyzer::FpduSeen& seen) override;
   void judged(const dissectors::analyzer::Connection& connection,
               const dissectors::analyzer::JudgedChecks& checks) override;
-  [[nodiscard]] bool wants_summaries() const override { return false; }
 
   /// A place after everything exchanged so far.
   [[nodiscard]] dissectors::analyzer::Place next_place(dissectors::analyzer::Direction direction,

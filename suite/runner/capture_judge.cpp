@@ -33,8 +33,6 @@ class IutsFaults final : public analyzer::Sink {
  public:
   explicit IutsFaults(std::span<const Flow> to_iut) : to_iut_(to_iut) {}
 
-  [[nodiscard]] bool wants_summaries() const override { return false; }
-
   void mpa_frame(const analyzer::Connection& connection,
                  const analyzer::MpaFrameSeen& seen) override {
     passed(connection, seen.place, seen.octets);

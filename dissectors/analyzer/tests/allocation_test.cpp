@@ -30,7 +30,6 @@ class NullReporter final : public Reporter {
   void finding(const Finding&) override { ++findings; }
   void note(const Note&) override {}
   void message(const MessageSeen&) override {}
-  [[nodiscard]] bool wants_summaries() const override { return false; }
   std::size_t findings = 0;
 };
 

@@ -155,6 +155,27 @@ BOOST_AUTO_TEST_CASE(connections_are_bounded) {
   BOOST_TEST(link.record.closings == 100);
 }
 
+BOOST_AUTO_TEST_CASE(connections_that_come_and_go_are_told_apart) {
+  constexpr std::size_t limit = 32;
+  Link link({.connections = limit});
+  std::vector<std::uint16_t> open;  // as it should be: the one idle longest first
+  int opened = 0;
+  std::uint32_t state = 1;
+  for (int count = 0; count < 20'000; ++count) {
+    state = state * 1664525U + 1013904223U;
+    const auto port = static_cast<std::uint16_t>(state >> 24);
+    if (std::erase(open, port) == 0) {
+      ++opened;
+      if (open.size() == limit) open.erase(open.begin());
+    }
+    open.push_back(port);
+    link.client.port = port;
+    link.acknowledge(count % 2 == 0 ? to_server : to_client, 1);
+    BOOST_REQUIRE(link.record.connections == opened);
+  }
+  BOOST_TEST(link.record.closings == opened - static_cast<int>(limit));
+}
+
 BOOST_AUTO_TEST_CASE(many_connections_take_little_room) {
   Pair pair(false, false);
   pair.client.send(1000);

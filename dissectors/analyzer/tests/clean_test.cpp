@@ -327,14 +327,6 @@ BOOST_AUTO_TEST_CASE(messages_are_numbered_and_responses_linked) {
   BOOST_TEST(seen[3].request_frame == 0U);
 }
 
-BOOST_AUTO_TEST_CASE(no_summary_is_made_where_nobody_wants_one) {
-  Conversation conversation;
-  conversation.summaries = false;
-  conversation.start();
-  conversation.send(initiator, ulpdu(Untagged{}));
-  BOOST_TEST(conversation.messages.front().summary.empty());
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace dissectors::analyzer::tests

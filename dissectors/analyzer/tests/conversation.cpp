@@ -188,7 +188,8 @@ void Conversation::reset(Direction direction) {
 
 void Conversation::message(const MessageSeen& it) {
   messages.push_back({it.first_segment, it.last_segment, it.message, it.message_octets,
-                      it.request_frame, it.response_time, std::string(it.summary)});
+                      it.request_frame, it.response_time,
+                      describe_ulpdu(it.fpdu->ulpdu, it.fpdu->ulpdu_length)});
 }
 
 }  // namespace dissectors::analyzer::tests

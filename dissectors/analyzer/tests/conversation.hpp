@@ -103,13 +103,11 @@ class Conversation final : public Reporter {
   std::vector<Message> messages;
   std::vector<NoteKind> notes;
   Negotiated negotiated;
-  bool summaries = true;
   JudgedChecks judged{};
 
   void finding(const Finding& it) override { findings.push_back(it); }
   void note(const Note& it) override { notes.push_back(it.kind); }
   void message(const MessageSeen& it) override;
-  [[nodiscard]] bool wants_summaries() const override { return summaries; }
 
  private:
   void frame(wire::MpaFrameKind kind, std::uint8_t flags, std::uint8_t revision,

@@ -16,7 +16,7 @@ namespace {
 
 class Judge final : public Sink {
  public:
-  explicit Judge(bool summaries) : summaries_(summaries) {}
+  explicit Judge(bool describes) : describes_(describes) {}
 
   void opened(const Connection& connection) override {
     require(connection.number == ++opened_, "connections are numbered in order");
@@ -33,10 +33,10 @@ class Judge final : public Sink {
   }
   void message(const Connection&, const MessageSeen& seen) override {
     require(seen.fpdu != nullptr, "a message has its FPDU");
-    require(summaries_ || seen.summary.empty(), "what nobody wants is not made");
+    require(!describes_ || !describe_ulpdu(seen.fpdu->ulpdu, seen.fpdu->ulpdu_length).empty(),
+            "every ULPDU has a description");
     require(seen.request_frame <= frame, "a request comes before its response");
   }
-  [[nodiscard]] bool wants_summaries() const override { return summaries_; }
   void finding(const Connection&, const Finding& found) override {
     within(found.place);
     require(!found.actual.empty() && !found.admissible.empty(), "a finding says what and why");
@@ -60,7 +60,7 @@ class Judge final : public Sink {
     require(std::max(place.first_frame, place.last_frame) <= frame, "frames are those seen so far");
   }
 
-  bool summaries_;
+  bool describes_;
   std::uint64_t opened_ = 0, closed_ = 0, fpdus_ = 0, findings_ = 0;
 };
 

@@ -94,6 +94,12 @@ const std::vector<Bad> startup{
        it.send(responder, ulpdu(Untagged{}));
        it.send(responder, terminate(because(wire::cause::mpa_insufficient_ird)));
      }},
+    {"mpa.enhanced.error-codes-five-six-seven",
+     [](Conversation& it) {
+       it.start();
+       it.send(initiator, ulpdu(Untagged{}));
+       it.send(responder, terminate(because(wire::cause::mpa_insufficient_ird)));
+     }},
     {"mpa.startup.responder-silent-before-first-fpdu",
      [](Conversation& it) {
        it.start();

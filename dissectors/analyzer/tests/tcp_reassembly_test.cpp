@@ -48,6 +48,7 @@ struct Direction {
     capture::Segment segment = at(offset);
     segment.payload = std::as_bytes(std::span(octets)).first(std::min(kept, octets.size()));
     segment.payload_length = octets.size();
+    segment.payload_stays = octets_stay;
     stream.add(segment, ++frame, time, recorded);
   }
   void syn() {
@@ -70,6 +71,7 @@ struct Direction {
     return segment;
   }
   std::uint64_t time = 0;  ///< of the next segment; 0: not known
+  bool octets_stay = false;
   std::uint32_t origin;
   TcpReassembly stream;
   RecordedStream recorded;
@@ -116,16 +118,23 @@ BOOST_AUTO_TEST_CASE(overlaps_count_once) {
 }
 
 BOOST_AUTO_TEST_CASE(a_retransmission_with_other_octets_is_noticed) {
-  Direction to(1);
-  to.syn();
-  to.data(0, "abcd");
-  to.data(0, "abXd");
-  BOOST_TEST(to.recorded.differing.size() == 1U);
-  to.data(8, "ijkl");
-  to.data(6, "ghiX");  // differs from what waits
-  BOOST_TEST(to.recorded.differing.size() == 2U);
-  to.data(4, "efghij");  // and so does what is there by now
-  BOOST_TEST(to.recorded.text == "abcdefghijkl");
+  for (const bool octets_stay : {false, true}) {
+    Direction to(1);
+    to.octets_stay = octets_stay;
+    to.syn();
+    to.data(0, "abcd");
+    to.data(0, "abcd");
+    BOOST_TEST(to.recorded.differing.empty());
+    to.data(0, "abXd");
+    BOOST_TEST(to.recorded.differing.size() == 1U);
+    to.data(8, "ijkl");
+    to.data(6, "ghiX");  // differs from what waits
+    BOOST_TEST(to.recorded.differing.size() == 2U);
+    to.data(4, "efghij");  // and so does what is there by now
+    BOOST_TEST(to.recorded.text == "abcdefghijkl");
+    to.data(8, "ijkl");  // the copy that waited is gone
+    BOOST_TEST(to.recorded.differing.size() == 2U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(keep_alives_and_old_segments_are_silent) {

@@ -13,6 +13,8 @@ std::string_view name(NoteKind kind) {
   return kind == NoteKind::octets_missing ? "octets missing" : "another-note";
 }
 
+std::string describe_ulpdu(Bytes, std::size_t) { return "a \x1b[31mmessage"; }
+
 struct Analyzer::State {
   Sink& sink;
   Counts counts;
@@ -34,7 +36,6 @@ struct Analyzer::State {
             .tagged = false, .tagged_header = {}, .untagged_header = header, .payload = payload};
         sink.fpdu(connection, seen);
         sink.message(connection, {.fpdu = &seen,
-                                  .summary = "a \x1b[31mmessage",
                                   .first_segment = true,
                                   .last_segment = true,
                                   .request_frame = 1,

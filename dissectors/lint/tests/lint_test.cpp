@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(a_collector_sums_up_and_filters) {
   fpdu.segment = segment;
   collector.at(5, 50);
   collector.fpdu(it, fpdu);
-  collector.message(it, {.fpdu = &fpdu, .summary = "Send", .last_segment = true});
+  collector.message(it, {.fpdu = &fpdu, .last_segment = true});
   const auto found = [&](rules::RuleId rule, std::uint64_t offset) {
     collector.finding(it, {.rule = rule,
                            .place = {.direction = Direction::from_second, .offset = offset},

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/connection_table.hpp"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+namespace dissectors::analyzer {
+
+namespace {
+
+/// The finalizer of a multiplicative hash: similar addresses and ports get very different values.
+std::uint64_t mix(std::uint64_t value) {
+  value ^= value >> 31;
+  value *= 0x9E3779B97F4A7C15U;
+  return value ^ (value >> 29);
+}
+
+std::uint64_t hash_of(const capture::Endpoint& end) {
+  std::array<std::uint64_t, 2> words{};
+  static_assert(sizeof words == sizeof end.address);
+  std::memcpy(words.data(), end.address.data(), sizeof words);
+  return mix(mix(words[0] + end.port) + words[1]);
+}
+
+/// The same for both directions.
+std::uint32_t hash_of(const capture::Endpoint& one, const capture::Endpoint& other) {
+  const std::uint64_t hash = hash_of(one) + hash_of(other);
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+std::uint32_t hash_of(const Connection& connection) {
+  return hash_of(connection.first, connection.second);
+}
+
+}  // namespace
+
+ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow) const {
+  const std::uint32_t hash = hash_of(flow.from, flow.to);
+  for (std::size_t at = hash & (index_.size() - 1); index_[at].place != none; at = next(at))
+    if (index_[at].hash == hash && connections_[index_[at].place]->is_of(flow))
+      return index_[at].place;
+  return none;
+}
+
+ConnectionTable::Place ConnectionTable::add(std::unique_ptr<ConnectionState> connection) {
+  if (2 * ++size_ > index_.size()) grow();
+  const std::uint32_t hash = hash_of(connection->connection());
+  Place place = static_cast<Place>(connections_.size());
+  if (free_.empty()) {
+    connections_.push_back(std::move(connection));
+    links_.emplace_back();
+  } else {
+    place = free_.back();
+    free_.pop_back();
+    connections_[place] = std::move(connection);
+  }
+  enter({hash, place});
+  link(place);
+  return place;
+}
+
+void ConnectionTable::use(Place place) {
+  if (place == last_) return;
+  unlink(place);
+  link(place);
+}
+
+void ConnectionTable::erase(Place place) {
+  leave_index(place);
+  unlink(place);
+  connections_[place].reset();
+  free_.push_back(place);
+  --size_;
+}
+
+// ------------------------------------------------------------------------------- the index
+
+void ConnectionTable::enter(Entry entry) {
+  std::size_t at = entry.hash & (index_.size() - 1);
+  while (index_[at].place != none) at = next(at);
+  index_[at] = entry;
+}
+
+void ConnectionTable::grow() {
+  const auto before = std::exchange(index_, std::vector<Entry>(2 * index_.size()));
+  for (const Entry& entry : before)
+    if (entry.place != none) enter(entry);
+}
+
+void ConnectionTable::leave_index(Place place) {
+  std::size_t at = hash_of(connections_[place]->connection()) & (index_.size() - 1);
+  while (index_[at].place != place) at = next(at);
+  index_[at] = {};
+  // What follows without a gap may have been moved on by it.
+  for (at = next(at); index_[at].place != none; at = next(at)) enter(std::exchange(index_[at], {}));
+}
+
+// ------------------------------------------------------------------------------- the order
+
+void ConnectionTable::link(Place place) {
+  links_[place] = {.before = last_, .after = none};
+  (last_ == none ? first_ : links_[last_].after) = place;
+  last_ = place;
+}
+
+void ConnectionTable::unlink(Place place) {
+  const auto [before, after] = links_[place];
+  (before == none ? first_ : links_[before].after) = after;
+  (after == none ? last_ : links_[after].before) = before;
+}
+
+}  // namespace dissectors::analyzer
