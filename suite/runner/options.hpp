@@ -54,7 +54,7 @@ struct Options {
   std::vector<std::string> sections;  ///< of that RFC, each with those below it
   Shard shard;
   bool rerun_failed = false, long_run = false, strict = false;
-  bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
+  bool slab_checks = false;             ///< siw-vm: the guest's kernel looks for memory errors
   std::filesystem::path kernel_source;  ///< siw-vm: of the guest's kernel; empty: Debian's
   bool kernel_checks = false;           ///< that one has KASAN, lockdep and the like
   // the run

@@ -199,9 +199,9 @@ int main(int argc, char** argv) {
     if (const auto variant = rnic::deviants::find_deviation(only))
       behaviour.deviations = {*variant};
     // The first of those that cover has seed 1.
-    show_one(covering ? covering->session(plan.seed - 1, plan.seed)
-                      : suite::sessions::draw(plan.seed),
-             behaviour);
+    show_one(
+        covering ? covering->session(plan.seed - 1, plan.seed) : suite::sessions::draw(plan.seed),
+        behaviour);
     return 0;
   }
   if (lawful->parsed()) return run_lawful(plan, only, combinations) ? 0 : 1;
