@@ -55,11 +55,11 @@ void Engine::happened(const access::ConnectionEvent& event) {
     return;
   }
   std::visit(
-      [&](const auto& event) {
-        const auto found = id_by_connection.find(static_cast<std::uint64_t>(event.connection));
+      [&](const auto& one) {
+        const auto found = id_by_connection.find(static_cast<std::uint64_t>(one.connection));
         if (found == id_by_connection.end()) return;
-        if constexpr (requires { found->second->happened(*this, event); })
-          found->second->happened(*this, event);
+        if constexpr (requires { found->second->happened(*this, one); })
+          found->second->happened(*this, one);
       },
       event);
   changed.wake_all();
