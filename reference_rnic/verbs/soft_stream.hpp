@@ -19,7 +19,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   SoftStream(Core& core, stream::Config config)
       : core_(core),
         machine_(stream::make_stream(std::move(config), *this, core.host.now(),
-                                     core.decisions.for_stream())) {}
+                                     core.decisions.for_stream(), core.scratch)) {}
   ~SoftStream() override {
     if (pair_ != nullptr) pair_->stream_ended(false);
   }
