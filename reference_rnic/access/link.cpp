@@ -158,13 +158,16 @@ void Link::write_out() {
     stream_->machine().gather(gathered_, gather_limit, &ends_);
     if (gathered_.empty()) return;
     const std::size_t sent = send_gathered();
-    if (sent > 0) stream_->call(&Stream::transmitted, sent, loop_.now());
+    if (sent == 0) continue;
+    inside_fpdu_ = !std::ranges::binary_search(ends_, sent);
+    stream_->call(&Stream::transmitted, sent, loop_.now());
   }
 }
 
-/// Sends the gathered octets so that each FPDU begins a TCP segment (RFC 5044 section 5): FPDUs
-/// that each fill one are sent together, since TCP cuts them apart at the same places; any other
-/// ends its segment.
+/// Sends the gathered octets so that each TCP segment begins with an FPDU and holds whole ones (RFC
+/// 5044 section 5.1): FPDUs that each fill one are sent together, since TCP cuts them apart at the
+/// same places, and behind them such as fit into one more. The rest of an FPDU ends its segment, whose
+/// beginning has gone: so alignment is regained.
 std::size_t Link::send_gathered() {
   const bool aligned = decisions_.decide(
       stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, stream::either},
@@ -198,9 +201,12 @@ std::size_t Link::send_gathered() {
 /// boundary is left, the rest is one group.
 std::size_t Link::group_end(std::size_t first, bool aligned) const {
   if (first >= ends_.size() || !aligned) return 0;
-  const auto size = [&](std::size_t i) { return ends_[i] - (i == 0 ? 0 : ends_[i - 1]); };
-  std::size_t past = first + 1;
-  while (past < ends_.size() && size(past - 1) == emss_ && size(past) == emss_) ++past;
+  if (first == 0 && inside_fpdu_) return 1;
+  const auto start = [&](std::size_t i) { return i == 0 ? 0 : ends_[i - 1]; };
+  std::size_t past = first;
+  while (past < ends_.size() && ends_[past] - start(past) == emss_) ++past;
+  const std::size_t last_segment = start(past);
+  while (past < ends_.size() && (past == first || ends_[past] - last_segment <= emss_)) ++past;
   return past;
 }
 

@@ -109,6 +109,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   base::TimePoint emss_checked_{};
   std::vector<wire::Bytes> gathered_, pieces_;
   std::vector<std::size_t> ends_;
+  bool inside_fpdu_ = false;  ///< its beginning has been sent
   std::size_t emss_ = 0;
 };
 
