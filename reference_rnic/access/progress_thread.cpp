@@ -244,6 +244,7 @@ class ProgressThread::Asleep {
 Wakeup::Cause ProgressThread::drive(Lock& lock, Wakeup& wakeup,
                                     std::optional<Wakeup::Clock::time_point> deadline,
                                     const NoCancellation* call) {
+  if (loop_.before_wait()) return Wakeup::Cause::woken;  // perhaps it was waited for
   const base::TimePoint now = loop_.now();
   if (deadline && *deadline <= now) return Wakeup::Cause::timed_out;
   base::TimePoint until = std::min(deadline.value_or(now + longest_wait), now + longest_wait);

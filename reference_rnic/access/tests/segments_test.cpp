@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which FPDUs go in which TCP segment (RFC 5044 section 5.1).
+// Which FPDUs go in which TCP segment (RFC 5044 section 5.1), and when.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -51,6 +51,12 @@ struct Tapped : TwoHosts<Memory> {
 constexpr std::size_t of_64 = 64 + 14 + 2 + 4;  ///< the FPDU of a Write of 64 octets
 constexpr std::size_t at_once = emss / of_64;
 
+StartupOptions gathering() {
+  StartupOptions options{.crc = false};
+  options.gathered_for = std::chrono::microseconds(20);
+  return options;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(segments)
@@ -93,6 +99,38 @@ BOOST_AUTO_TEST_CASE(alignment_is_regained_behind_an_fpdu_that_tcp_took_in_part)
   const std::size_t rest = two.begun_inside.front();
   BOOST_TEST(two.sizes.at(rest - 1) == part);
   BOOST_TEST(two.sizes.at(rest) == emss - part);
+}
+
+BOOST_AUTO_TEST_CASE(work_that_is_posted_alone_is_sent_at_once) {
+  Tapped two(gathering());
+  for (int i = 0; i < 3; ++i) {
+    two.sizes.clear();
+    two.post({two.write(64)});
+    two.expect({of_64});
+    two.settle();
+  }
+}
+
+BOOST_AUTO_TEST_CASE(work_of_a_burst_is_sent_when_it_fills_a_segment_or_before_the_next_wait) {
+  Tapped two(gathering());
+  two.post({two.write(64)});
+  for (std::size_t i = 0; i < at_once + 2; ++i) two.post({two.write(64)});
+  two.expect({of_64, at_once * of_64});
+  two.settle();
+  two.expect({of_64, at_once * of_64, 2 * of_64});
+  BOOST_TEST(two.begun_inside.empty());
+}
+
+BOOST_AUTO_TEST_CASE(work_of_a_burst_is_sent_before_its_queue_pair_leaves) {
+  Tapped two(gathering());
+  two.post({two.write(64)});
+  two.post({two.write(64)});
+  two.expect({of_64});
+  two.a.manager->leave(two.a.pair);
+  two.expect({of_64, of_64});
+  BOOST_TEST(two.a.rnic->destroy_queue_pair(two.a.pair).has_value());
+  BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionEnded>() != nullptr; }));
+  BOOST_TEST(two.b.find<ConnectionEnded>()->orderly);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
