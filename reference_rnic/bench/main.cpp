@@ -42,6 +42,7 @@ constexpr const char* footer =
     "examples:\n"
     "  rnic-bench --list\n"
     "  rnic-bench --only 'latency.*' --json latency.json\n"
+    "  reports/render_bench.py latency.json               plots of them: latency.html\n"
     "exit: 0 measured, 1 a contender failed, 2 usage, or the file cannot be written\n";
 
 /// Tells libdat2 where the reference RNIC is.
