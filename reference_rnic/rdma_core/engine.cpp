@@ -39,6 +39,7 @@ Engine::Engine() {
       loop(), *network_, *rnic_, [this](const access::ConnectionEvent& event) { happened(event); },
       connection_decisions());
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
+  const Lock held = lock();
   enter();
 }
 
