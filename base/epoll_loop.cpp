@@ -60,6 +60,11 @@ class EpollLoop::State {
     run_some_due_timers();
   }
 
+  bool hasten() {
+    ++waits_;
+    return timers_.hasten();
+  }
+
   void dispatch_timers() {
     const DispatchGuard guard(running_);
     run_some_due_timers();
@@ -81,6 +86,7 @@ class EpollLoop::State {
 
   TimerQueue timers_;
   std::unordered_map<int, std::shared_ptr<Watch>> watches_;
+  std::uint64_t waits_ = 0;
   std::uint32_t generation_ = 0;  ///< tells a watch from an earlier one on the same number
 
  private:
@@ -103,6 +109,7 @@ class EpollLoop::State {
   }
 
   Round poll(TimePoint deadline, const std::function<bool()>& done) {
+    static_cast<void>(hasten());
     if (const auto next = timers_.next()) deadline = std::min(deadline, *next);
     // An endless deadline is waited for in portions, which spares the arithmetic an overflow.
     const bool waits = deadline != TimePoint{};
@@ -146,6 +153,10 @@ TimerId EpollLoop::schedule(TimePoint when, std::function<void()> callback) {
 
 void EpollLoop::cancel(TimerId timer) { state_->timers_.cancel(timer); }
 
+TimerId EpollLoop::schedule_before_wait(TimePoint latest, std::function<void()> callback) {
+  return state_->timers_.add_early(latest, std::move(callback));
+}
+
 void EpollLoop::watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback) {
   assert(!state_->watches_.contains(fd) && "one watch per fd");
   const std::uint32_t generation = ++state_->generation_;
@@ -173,6 +184,14 @@ bool EpollLoop::await(Ready& ready, Duration limit) const { return state_->await
 void EpollLoop::dispatch(const Ready& ready) { state_->dispatch(ready); }
 
 void EpollLoop::dispatch_timers() { state_->dispatch_timers(); }
+
+bool EpollLoop::before_wait() {
+  if (!state_->hasten()) return false;
+  state_->dispatch_timers();
+  return true;
+}
+
+std::uint64_t EpollLoop::waits() const { return state_->waits_; }
 
 int EpollLoop::descriptor() const { return state_->descriptor(); }
 

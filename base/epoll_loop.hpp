@@ -23,6 +23,8 @@ class EpollLoop final : public EventLoop {
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
   TimerId schedule(TimePoint when, std::function<void()> callback) override;
   void cancel(TimerId timer) override;
+  TimerId schedule_before_wait(TimePoint latest, std::function<void()> callback) override;
+  [[nodiscard]] std::uint64_t waits() const override;
 
   /// Calls `callback(epoll_events)` whenever one of `events` (EPOLLIN, EPOLLOUT, ...) holds for
   /// `fd`, level-triggered. One watch per fd.
@@ -43,6 +45,9 @@ class EpollLoop final : public EventLoop {
   /// another.
   void dispatch(const Ready& ready);
   void dispatch_timers();
+  /// To be called before await(): then nothing that is scheduled before a wait is left. True: it has run
+  /// something.
+  [[nodiscard]] bool before_wait();
   [[nodiscard]] int descriptor() const;  ///< readable when one of the watched is ready
   [[nodiscard]] std::optional<TimePoint> next_timer() const;
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 namespace base {
 
@@ -25,6 +26,14 @@ class EventLoop {
   virtual bool run_until(TimePoint deadline, const std::function<bool()>& done) = 0;
   virtual TimerId schedule(TimePoint when, std::function<void()> callback) = 0;
   virtual void cancel(TimerId timer) = 0;
+
+  /// Runs `callback` before the loop waits next, but not after `latest`. For what becomes cheaper if
+  /// more of it comes together meanwhile.
+  virtual TimerId schedule_before_wait(TimePoint /*latest*/, std::function<void()> callback) {
+    return defer(std::move(callback));
+  }
+  /// Grows whenever the loop is about to wait, or looks what is ready.
+  [[nodiscard]] virtual std::uint64_t waits() const { return 0; }
 
   /// Runs `callback` from the dispatch loop as soon as possible: this breaks recursion between two
   /// objects.

@@ -135,6 +135,27 @@ BOOST_AUTO_TEST_CASE(an_owner_that_waits_by_itself_dispatches_what_is_ready_and_
   BOOST_TEST(due == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_scheduled_before_a_wait_is_not_waited_for) {
+  EpollLoop loop;
+  int ran = 0;
+  const TimePoint later = loop.now() + 30s;
+  loop.schedule_before_wait(later, [&] { ++ran; });
+  loop.cancel(loop.schedule_before_wait(later, [&] { ran = 99; }));
+  loop.dispatch_timers();  // nobody waits yet
+  BOOST_TEST(ran == 0);
+  const std::uint64_t waits = loop.waits();
+  BOOST_TEST(loop.run_until(later, [&] { return ran != 0; }));
+  BOOST_TEST(loop.waits() > waits);
+  loop.schedule_before_wait(later, [&] { ++ran; });
+  BOOST_TEST(loop.before_wait());
+  BOOST_TEST(!loop.before_wait());
+  BOOST_TEST(ran == 2);
+  BOOST_TEST((loop.now() < later));
+  loop.schedule_before_wait(loop.now(), [&] { ++ran; });
+  loop.dispatch_timers();  // but its time has come
+  BOOST_TEST(ran == 3);
+}
+
 BOOST_AUTO_TEST_CASE(timers_that_add_timers_do_not_keep_their_owner_for_ever) {
   EpollLoop loop;
   int ran = 0;

@@ -21,6 +21,7 @@ StartupOptions consumer_startup() {
   StartupOptions options;
   options.peer_to_peer = true;
   options.close_timeout = std::chrono::seconds(3);
+  options.gathered_for = std::chrono::microseconds(20);
   return options;
 }
 

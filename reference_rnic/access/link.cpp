@@ -17,6 +17,8 @@ constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get their turn
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
 constexpr base::Duration refusal_interval = std::chrono::milliseconds(10);
+/// If the consumer does not come back to wait.
+constexpr base::Duration longest_gathering = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -26,6 +28,7 @@ Link::Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStrea
       owner_(owner),
       close_timeout_(options.close_timeout),
       refused_for_(options.refused_for),
+      gathered_for_(options.gathered_for),
       decisions_(decisions),
       stream_(std::move(stream)) {
   stream_->set_observer(this);
@@ -34,6 +37,7 @@ Link::Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStrea
 Link::~Link() {
   stream_->set_observer(nullptr);
   if (timer_at_) loop_.cancel(timer_);
+  if (gathering_) loop_.cancel(*gathering_);
 }
 
 std::expected<void, llp::Error> Link::connect(llp::Network& network, const base::Address& remote) {
@@ -127,7 +131,21 @@ bool Link::goes_on_after(PathNotice notice) {
   return goes_on;
 }
 
+void Link::posted(std::size_t octets) {
+  gathered_octets_ += octets;
+  const bool waits = phase_ == Phase::running && gathered_octets_ < emss_ &&
+                     loop_.waits() == sent_before_wait_ && loop_.now() - sent_at_ < gathered_for_;
+  if (!waits) return pump();
+  if (gathering_) return;
+  gathering_ = loop_.schedule_before_wait(loop_.now() + longest_gathering, [this] {
+    gathering_.reset();
+    pump();
+  });
+}
+
 void Link::pump() {
+  if (gathering_) loop_.cancel(*std::exchange(gathering_, std::nullopt));
+  gathered_octets_ = 0;
   if (std::exchange(pumping_, true)) {
     pump_again_ = true;
     return;
@@ -158,13 +176,18 @@ void Link::write_out() {
     stream_->machine().gather(gathered_, gather_limit, &ends_);
     if (gathered_.empty()) return;
     const std::size_t sent = send_gathered();
-    if (sent > 0) stream_->call(&Stream::transmitted, sent, loop_.now());
+    if (sent == 0) continue;
+    inside_fpdu_ = !std::ranges::binary_search(ends_, sent);
+    sent_at_ = loop_.now();
+    sent_before_wait_ = loop_.waits();
+    stream_->call(&Stream::transmitted, sent, sent_at_);
   }
 }
 
-/// Sends the gathered octets so that each FPDU begins a TCP segment (RFC 5044 section 5): FPDUs
-/// that each fill one are sent together, since TCP cuts them apart at the same places; any other
-/// ends its segment.
+/// Sends the gathered octets so that each TCP segment begins with an FPDU and holds whole ones (RFC
+/// 5044 section 5.1): FPDUs that each fill one are sent together, since TCP cuts them apart at the
+/// same places, and behind them such as fit into one more. The rest of an FPDU ends its segment, whose
+/// beginning has gone: so alignment is regained.
 std::size_t Link::send_gathered() {
   const bool aligned = decisions_.decide(
       stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, stream::either},
@@ -198,9 +221,12 @@ std::size_t Link::send_gathered() {
 /// boundary is left, the rest is one group.
 std::size_t Link::group_end(std::size_t first, bool aligned) const {
   if (first >= ends_.size() || !aligned) return 0;
-  const auto size = [&](std::size_t i) { return ends_[i] - (i == 0 ? 0 : ends_[i - 1]); };
-  std::size_t past = first + 1;
-  while (past < ends_.size() && size(past - 1) == emss_ && size(past) == emss_) ++past;
+  if (first == 0 && inside_fpdu_) return 1;
+  const auto start = [&](std::size_t i) { return i == 0 ? 0 : ends_[i - 1]; };
+  std::size_t past = first;
+  while (past < ends_.size() && ends_[past] - start(past) == emss_) ++past;
+  const std::size_t last_segment = start(past);
+  while (past < ends_.size() && (past == first || ends_[past] - last_segment <= emss_)) ++past;
   return past;
 }
 
@@ -282,6 +308,7 @@ void Link::reset() {
 }
 
 void Link::leave() {
+  if (gathering_) pump();
   gathered_.clear();
   if (phase_ == Phase::running) stream_->machine().gather(gathered_, 1);
   if (phase_ == Phase::connecting || blocked_ || !gathered_.empty()) return reset();

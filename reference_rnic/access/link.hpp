@@ -60,6 +60,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void writable() override;
   void ended(llp::Ending ending) override;
   void attention() override { pump(); }
+  void posted(std::size_t octets) override;
 
   void read_some();
   [[nodiscard]] bool goes_on_after(PathNotice notice);
@@ -90,7 +91,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
 
   base::EventLoop& loop_;
   Owner& owner_;
-  stream::Duration close_timeout_, refused_for_;
+  stream::Duration close_timeout_, refused_for_, gathered_for_;
   const ConnectionDecisions& decisions_;
   std::unique_ptr<verbs::RdmaStream> stream_;
   std::unique_ptr<llp::Connection> connection_;
@@ -106,9 +107,14 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   std::optional<base::TimePoint> connects_again_at_;
   std::optional<base::TimePoint> timer_at_;
   base::TimerId timer_{};
+  base::TimePoint sent_at_{};
+  std::uint64_t sent_before_wait_ = 0;      ///< of the loop
+  std::optional<base::TimerId> gathering_;  ///< until this, work waits for more
+  std::size_t gathered_octets_ = 0;         ///< of this work
   base::TimePoint emss_checked_{};
   std::vector<wire::Bytes> gathered_, pieces_;
   std::vector<std::size_t> ends_;
+  bool inside_fpdu_ = false;  ///< its beginning has been sent
   std::size_t emss_ = 0;
 };
 

@@ -14,6 +14,22 @@ class NoCancellation {
   NoCancellation(const NoCancellation&) = delete;
   NoCancellation& operator=(const NoCancellation&) = delete;
 
+  /// A part of the call that is a point of cancellation, if the consumer has left that enabled.
+  class Exception {
+   public:
+    explicit Exception(const NoCancellation* whole) : whole_(whole) {
+      if (whole_ != nullptr) pthread_setcancelstate(whole_->before_, nullptr);
+    }
+    ~Exception() {
+      if (whole_ != nullptr) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+    }
+    Exception(const Exception&) = delete;
+    Exception& operator=(const Exception&) = delete;
+
+   private:
+    const NoCancellation* whole_;
+  };
+
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;
 };

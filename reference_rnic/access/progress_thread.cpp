@@ -182,8 +182,31 @@ auto ProgressThread::wait(Lock& lock, Wakeup& wakeup,
     break;
   }
   if (drove) consumer_has_driven();
-  if (!driver_sleeps_until_ && !beside_.empty()) beside_.back()->wake_all();
+  hand_over();
   return how;
+}
+
+std::optional<ProgressThread::Waited> ProgressThread::drive_until(
+    Lock& lock, Wakeup& wakeup, const NoCancellation& call, const std::function<bool()>& done) {
+  nudge();
+  if (done()) return Waited::done;
+  if (driver_sleeps_until_) return std::nullopt;
+  struct Driving {  // it ends if the thread is cancelled, too
+    ~Driving() {
+      shared.consumer_has_driven();
+      shared.hand_over();
+    }
+    ProgressThread& shared;
+  } const driving{*this};
+  while (!done())
+    if (drive(lock, wakeup, std::nullopt, &call) == Wakeup::Cause::signaled && !done())
+      return Waited::signaled;
+  return Waited::done;
+}
+
+/// One of those who wait beside a driver takes its place, if that is free.
+void ProgressThread::hand_over() {
+  if (!driver_sleeps_until_ && !beside_.empty()) beside_.back()->wake_all();
 }
 
 /// Another consumer drives; when it does so no more, it wakes one of those who wait beside it.
@@ -195,21 +218,45 @@ Wakeup::Cause ProgressThread::wait_beside(Lock& lock, Wakeup& wakeup,
   return cause;
 }
 
+/// The time that the driver spends without the lock.
+class ProgressThread::Asleep {
+ public:
+  Asleep(ProgressThread& shared, Lock& lock, Wakeup& wakeup, base::TimePoint until)
+      : shared_(shared), lock_(lock), wakeup_(wakeup) {
+    shared_.driver_sleeps_until_ = until;
+    wakeup_.polled_through(shared_.interrupt_.get());
+    lock_.unlock();
+  }
+  ~Asleep() {
+    lock_.lock();
+    wakeup_.polled_through(-1);
+    shared_.driver_sleeps_until_.reset();
+  }
+  Asleep(const Asleep&) = delete;
+  Asleep& operator=(const Asleep&) = delete;
+
+ private:
+  ProgressThread& shared_;
+  Lock& lock_;
+  Wakeup& wakeup_;
+};
+
 Wakeup::Cause ProgressThread::drive(Lock& lock, Wakeup& wakeup,
-                                    std::optional<Wakeup::Clock::time_point> deadline) noexcept {
+                                    std::optional<Wakeup::Clock::time_point> deadline,
+                                    const NoCancellation* call) {
+  if (loop_.before_wait()) return Wakeup::Cause::woken;  // perhaps it was waited for
   const base::TimePoint now = loop_.now();
   if (deadline && *deadline <= now) return Wakeup::Cause::timed_out;
   base::TimePoint until = std::min(deadline.value_or(now + longest_wait), now + longest_wait);
   until = std::max(now, std::min(loop_.next_timer().value_or(until), until));
   base::EpollLoop::Ready ready;
-  driver_sleeps_until_ = until;
-  wakeup.polled_through(interrupt_.get());
-  lock.unlock();
-  const bool undisturbed = loop_.await(ready, until - now);
-  lock.lock();
-  wakeup.polled_through(-1);
-  driver_sleeps_until_.reset();
-  loop_.dispatch(ready);
+  bool undisturbed = true;
+  {
+    const Asleep asleep(*this, lock, wakeup, until);
+    const NoCancellation::Exception here(call);
+    undisturbed = loop_.await(ready, until - now);
+  }
+  dispatch(ready);
   return undisturbed ? Wakeup::Cause::woken : Wakeup::Cause::signaled;
 }
 

@@ -22,6 +22,7 @@
 
 #include "base/epoll_loop.hpp"
 #include "base/file_descriptor.hpp"
+#include "reference_rnic/access/no_cancellation.hpp"
 #include "reference_rnic/access/wakeup.hpp"
 
 namespace rnic::access {
@@ -56,6 +57,10 @@ class ProgressThread {
   /// consumer does.
   Waited wait(Lock& lock, Wakeup& wakeup, std::optional<Wakeup::Clock::time_point> deadline,
               const std::function<bool()>& done);
+  /// The same without a limit, for a call that is a point of cancellation. Nothing: another consumer
+  /// drives, and nothing has been waited for.
+  std::optional<Waited> drive_until(Lock& lock, Wakeup& wakeup, const NoCancellation& call,
+                                    const std::function<bool()>& done);
   /// Waits for `done()` without a limit.
   static void wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done);
 
@@ -65,10 +70,14 @@ class ProgressThread {
   void wake();
   [[nodiscard]] bool consumers_drive(base::TimePoint now) const;
   [[nodiscard]] Wakeup::Cause drive(Lock& lock, Wakeup& wakeup,
-                                    std::optional<Wakeup::Clock::time_point> deadline) noexcept;
+                                    std::optional<Wakeup::Clock::time_point> deadline,
+                                    const NoCancellation* call = nullptr);
+  void dispatch(const base::EpollLoop::Ready& ready) noexcept { loop_.dispatch(ready); }
+  void hand_over();
   [[nodiscard]] Wakeup::Cause wait_beside(Lock& lock, Wakeup& wakeup,
                                           std::optional<Wakeup::Clock::time_point> deadline);
   void consumer_has_driven();
+  class Asleep;
   friend class PromptProgress;
 
   std::mutex mutex_;

@@ -20,6 +20,10 @@ struct StartupOptions {
   stream::Duration close_timeout = std::chrono::seconds(10);
   /// Initiator: while nobody listens at the peer, the LLP connection is tried again for this long.
   stream::Duration refused_for{};
+  /// Work that is posted so soon after octets were sent, without a wait of the loop in between, is
+  /// sent before the next wait, or when it fills a TCP segment: so short FPDUs share segments (RFC 5044
+  /// section 5.1). Work that is posted alone is sent at once.
+  stream::Duration gathered_for{};
 };
 
 }  // namespace rnic::access

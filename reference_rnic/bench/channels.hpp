@@ -16,7 +16,9 @@ enum class Operation : std::uint8_t { send, write, read };
 struct Setup {
   bool serves = false;
   unsigned connections = 1;
+  unsigned active = 1;    ///< of these; the others do nothing
   std::size_t size = 64;  ///< of the largest message
+  unsigned batch = 1;     ///< messages that are posted at once
   bool spins = false;     ///< waits by polling, instead of blocking
   bool crc = true;
   bool markers = false;
@@ -33,14 +35,15 @@ constexpr std::size_t max_segment = 8948;
 class Channels {
  public:
   virtual ~Channels() = default;
-  /// Begins an operation; waits while the window is full.
-  virtual void post(unsigned connection, Operation operation, std::size_t size) = 0;
+  /// Begins `count` operations, with one call if there is one for that; waits while the window is full.
+  virtual void post(unsigned connection, Operation operation, std::size_t size, unsigned count) = 0;
   /// Waits until everything that was posted has completed.
   virtual void flush() = 0;
-  /// Waits for the next Send of the peer.
-  virtual void receive(unsigned connection, std::size_t size) = 0;
-  /// What the other end has to do for an operation that is not a Send: RDMA needs nothing.
-  virtual void serve(unsigned /*connection*/, Operation /*operation*/, std::size_t /*size*/) {}
+  /// Waits for the next `count` Sends of the peer.
+  virtual void receive(unsigned connection, std::size_t size, unsigned count) = 0;
+  /// What the other end has to do for operations that are not Sends: RDMA needs nothing.
+  virtual void serve(unsigned /*connection*/, Operation /*operation*/, std::size_t /*size*/,
+                     unsigned /*count*/) {}
 };
 
 inline void need(bool done, const char* what) {

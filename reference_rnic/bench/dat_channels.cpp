@@ -36,8 +36,28 @@ class DatChannels final : public Channels {
   DatChannels(const DatChannels&) = delete;
   DatChannels& operator=(const DatChannels&) = delete;
 
-  void post(unsigned connection, Operation operation, std::size_t size) override {
+  void post(unsigned connection, Operation operation, std::size_t size, unsigned count) override {
+    for (unsigned i = 0; i < count; ++i) post_one(endpoints_[connection], operation, size);
+  }
+  void flush() override {
+    for (Endpoint& endpoint : endpoints_)
+      while (endpoint.outstanding > 0) reap(endpoint);
+  }
+  void receive(unsigned connection, std::size_t, unsigned count) override {
     Endpoint& endpoint = endpoints_[connection];
+    for (unsigned i = 0; i < count; ++i) {
+      take(endpoint.received, DAT_DTO_COMPLETION_EVENT);
+      post_receive(endpoint);
+    }
+  }
+
+ private:
+  struct Endpoint {
+    DAT_EP_HANDLE ep{};
+    DAT_EVD_HANDLE received{}, sent{};
+    unsigned outstanding = 0;
+  };
+  void post_one(Endpoint& endpoint, Operation operation, std::size_t size) {
     if (endpoint.outstanding == window) reap(endpoint);
     DAT_LMR_TRIPLET local = segment(0, size);
     const DAT_RMR_TRIPLET remote{peer_.virtual_address, static_cast<DAT_SEG_LENGTH>(size),
@@ -55,22 +75,6 @@ class DatChannels final : public Channels {
                     "dat_ep_post_rdma_read");
     }
   }
-  void flush() override {
-    for (Endpoint& endpoint : endpoints_)
-      while (endpoint.outstanding > 0) reap(endpoint);
-  }
-  void receive(unsigned connection, std::size_t) override {
-    Endpoint& endpoint = endpoints_[connection];
-    take(endpoint.received, DAT_DTO_COMPLETION_EVENT);
-    post_receive(endpoint);
-  }
-
- private:
-  struct Endpoint {
-    DAT_EP_HANDLE ep{};
-    DAT_EVD_HANDLE received{}, sent{};
-    unsigned outstanding = 0;
-  };
   DAT_EVD_HANDLE evd(unsigned flags) {
     DAT_EVD_HANDLE made{};
     must(dat_evd_create(ia_, 256, DAT_HANDLE_NULL, static_cast<DAT_EVD_FLAGS>(flags), &made),
@@ -104,7 +108,8 @@ class DatChannels final : public Channels {
     must(dat_ep_create(ia_, pz_, endpoint.received, endpoint.sent, connections_, &attributes,
                        &endpoint.ep),
          "dat_ep_create");
-    for (unsigned i = 0; i < receives_posted; ++i) post_receive(endpoint);
+    for (unsigned i = 0; i < receives_posted && endpoints_.size() <= setup_.active; ++i)
+      post_receive(endpoint);
   }
   void post_receive(Endpoint& endpoint) {
     DAT_LMR_TRIPLET local = segment(0, memory_.size());
@@ -136,7 +141,7 @@ class DatChannels final : public Channels {
       ++endpoints_[0].outstanding;
       return flush();
     }
-    receive(0, sizeof peer_);
+    receive(0, sizeof peer_, 1);
     std::memcpy(&peer_, memory_.data(), sizeof peer_);
   }
   void reap(Endpoint& endpoint) {

@@ -42,6 +42,7 @@ constexpr const char* footer =
     "examples:\n"
     "  rnic-bench --list\n"
     "  rnic-bench --only 'latency.*' --json latency.json\n"
+    "  reports/render_bench.py latency.json               plots of them: latency.html\n"
     "exit: 0 measured, 1 a contender failed, 2 usage, or the file cannot be written\n";
 
 /// Tells libdat2 where the reference RNIC is.
@@ -107,7 +108,7 @@ class Runner {
     auto process = base::Process::start(
         {"/proc/self/exe", "--worker", contender, serves ? "1" : "0", number(port_),
          number(work.workload), number(work.operation), number(work.size), number(work.connections),
-         number(work.messages), number(work.spins), number(work.one_processor)},
+         number(work.messages), number(work.batch), number(work.spins), number(work.one_processor)},
         setup, error);
     if (!process) throw std::runtime_error(error);
     return {std::move(*process), std::move(pipe->read_end), std::move(stays->write_end)};
@@ -136,8 +137,9 @@ int work_as(char** words) {
                   .size = number(5),
                   .connections = static_cast<unsigned>(number(6)),
                   .messages = static_cast<unsigned>(number(7)),
-                  .spins = number(8) != 0,
-                  .one_processor = number(9) != 0};
+                  .batch = static_cast<unsigned>(number(8)),
+                  .spins = number(9) != 0,
+                  .one_processor = number(10) != 0};
   const Played played = play(words[0], work, number(1) != 0, static_cast<std::uint16_t>(number(2)));
   const Measured& measured = played.measured;
   base::say(stdout, "{} {} {} {}\n", measured.seconds, measured.processor_seconds,
@@ -220,7 +222,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   base::keep_standard_streams();
   try {
-    if (argc == 12 && std::string(argv[1]) == "--worker") return work_as(argv + 2);
+    if (argc == 13 && std::string(argv[1]) == "--worker") return work_as(argv + 2);
     return run(argc, argv);
   } catch (const std::exception& problem) {
     return complain(1, problem.what());

@@ -37,7 +37,7 @@ std::vector<Scenario> scenarios(bool quick) {
   std::vector<Scenario> all;
   const auto add = [&](std::string name, Work work, std::vector<std::string> who) {
     if (quick && (work.size > 4096 || work.connections == 16)) return;
-    if (quick) work.messages = std::min(work.messages, 64U);
+    if (quick) work.messages = std::min(work.messages, 128U);
     if (quick) work.connections = std::min(work.connections, 8U);
     all.push_back({std::move(name), work, std::move(who)});
   };
@@ -53,6 +53,9 @@ std::vector<Scenario> scenarios(bool quick) {
              .connections = connections,
              .messages = messages_of(size)},
             consumers);
+  for (const Operation operation : {Operation::write, Operation::send})
+    add(fmt::format("batched.{}.64B", operation_names[static_cast<std::size_t>(operation)]),
+        {.operation = operation, .messages = 400'000, .batch = 32}, consumers);
   for (const bool spins : {false, true}) {
     const auto name = [&](const char* what) {
       return fmt::format("latency.{}.{}", what, spins ? "spinning" : "blocking");

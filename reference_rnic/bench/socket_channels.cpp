@@ -46,7 +46,7 @@ sockaddr_in address_of(std::uint16_t port) {
 class Sockets : public Channels {
  public:
   explicit Sockets(const Setup& setup)
-      : setup_(setup), memory_(setup.size), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+      : setup_(setup), memory_(setup.size * setup.batch), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
     const sockaddr_in address = address_of(setup.port);
     const auto* generic = reinterpret_cast<const sockaddr*>(&address);
     base::FileDescriptor listener = stream_socket();
@@ -65,19 +65,20 @@ class Sockets : public Channels {
       sockets_.push_back(std::move(fd));
     }
   }
-  void post(unsigned connection, Operation operation, std::size_t size) override {
-    if (operation != Operation::read) return send(connection, size);
-    send(connection, 1);
-    receive(connection, size);
+  void post(unsigned connection, Operation operation, std::size_t size, unsigned count) override {
+    if (operation != Operation::read) return send(connection, size, count);
+    send(connection, 1, 1);
+    receive(connection, size, count);
   }
   void flush() override {}
-  void serve(unsigned connection, Operation operation, std::size_t size) override {
-    receive(connection, operation == Operation::read ? 1 : size);
-    if (operation == Operation::read) send(connection, size);
+  void serve(unsigned connection, Operation operation, std::size_t size, unsigned count) override {
+    if (operation != Operation::read) return receive(connection, size, count);
+    receive(connection, 1, 1);
+    send(connection, size, count);
   }
 
  protected:
-  virtual void send(unsigned connection, std::size_t size) = 0;
+  virtual void send(unsigned connection, std::size_t size, unsigned count) = 0;
 
   /// False: nothing could be done, and it is to be tried again.
   [[nodiscard]] static bool progress(ssize_t count) {
@@ -138,13 +139,13 @@ class Sockets : public Channels {
 class RawTcp final : public Sockets {
  public:
   using Sockets::Sockets;
-  void send(unsigned connection, std::size_t size) override {
-    iovec piece{memory_.data(), size};
+  void send(unsigned connection, std::size_t size, unsigned count) override {
+    iovec piece{memory_.data(), size * count};
     send_all(connection, {&piece, 1}, false);
   }
-  void receive(unsigned connection, std::size_t size) override {
-    for (std::size_t got = 0; got < size;)
-      got += receive_some(connection, memory_.data(), std::min(size - got, memory_.size()));
+  void receive(unsigned connection, std::size_t size, unsigned count) override {
+    for (std::size_t left = size * count; left > 0;)
+      left -= receive_some(connection, memory_.data(), std::min(left, memory_.size()));
   }
 };
 
@@ -152,22 +153,22 @@ class RawTcp final : public Sockets {
 class FloorProgram final : public Sockets {
  public:
   explicit FloorProgram(const Setup& setup) : Sockets(setup), inbound_(setup.connections) {}
-  void send(unsigned connection, std::size_t size) override {
-    for (std::size_t sent = 0; sent < size;) {
+  void send(unsigned connection, std::size_t size, unsigned count) override {
+    for (std::size_t sent = 0, total = size * count; sent < total;) {
       std::size_t payload = 0;
       units_.clear();
       pieces_.clear();
       units_.reserve(at_once);
-      for (; sent < size && units_.size() < at_once; sent += payload) {
-        payload = std::min(size - sent, largest_payload);
+      for (; sent < total && units_.size() < at_once; sent += payload) {
+        payload = std::min(size - sent % size, largest_payload);
         add(memory_.data() + sent, payload);
       }
       send_all(connection, pieces_, true);
     }
   }
-  void receive(unsigned connection, std::size_t size) override {
+  void receive(unsigned connection, std::size_t size, unsigned count) override {
     Inbound& in = inbound_[connection];
-    for (std::size_t got = 0; got < size;) {
+    for (std::size_t got = 0; got < size * count;) {
       if (const auto payload = take(in, got)) {
         got += payload;
         continue;

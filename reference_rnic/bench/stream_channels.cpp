@@ -54,17 +54,17 @@ class StreamChannels final : public Channels {
     }
     learn_region();
   }
-  void post(unsigned connection, Operation operation, std::size_t size) override {
-    post_from(0, connection, operation, size);
+  void post(unsigned connection, Operation operation, std::size_t size, unsigned count) override {
+    post_from(0, connection, operation, size, count);
   }
   void flush() override {
     for (Pair& pair : pairs_) wait([&] { return pair.outstanding == 0; });
   }
-  void receive(unsigned connection, std::size_t) override {
+  void receive(unsigned connection, std::size_t, unsigned count) override {
     Pair& pair = pairs_[connection];
-    wait([&] { return pair.received > 0; });
-    --pair.received;
-    post_receive(pair);
+    wait([&] { return pair.received >= count; });
+    pair.received -= count;
+    post_receives(pair, count);
   }
 
  private:
@@ -72,18 +72,23 @@ class StreamChannels final : public Channels {
     verbs::QueuePairHandle handle{};
     unsigned outstanding = 0, received = 0;
   };
-  void post_from(std::uint64_t offset, unsigned connection, Operation operation, std::size_t size) {
+  void post_from(std::uint64_t offset, unsigned connection, Operation operation, std::size_t size,
+                 unsigned count) {
     Pair& pair = pairs_[connection];
-    wait([&] { return pair.outstanding < window; });
+    wait([&] { return pair.outstanding + count <= window; });
     static constexpr std::array operations{verbs::Operation::send, verbs::Operation::write,
                                            verbs::Operation::read};
     const verbs::SendRequest request{.operation = operations[static_cast<std::size_t>(operation)],
                                      .pieces = {{.stag = region_.stag,
                                                  .offset = offset,
                                                  .length = static_cast<std::uint32_t>(size)}},
-                                     .remote_stag = peer_stag_};
-    ++pair.outstanding;
-    need(rnic_.post_send(pair.handle, {&request, 1}).has_value(), "post_send");
+                                     .remote_stag = peer_stag_,
+                                     .signaled = false};
+    sends_.assign(count, request);
+    sends_.back().signaled = true;  // it completes for all
+    sends_.back().id = count;
+    pair.outstanding += count;
+    need(rnic_.post_send(pair.handle, sends_).has_value(), "post_send");
   }
   void add_pair() {
     Pair& pair = pairs_.emplace_back();
@@ -93,23 +98,24 @@ class StreamChannels final : public Channels {
                                             .send_depth = window + 1,
                                             .receive_depth = receives_posted + 1});
     by_handle_[pair.handle.value] = pairs_.size() - 1;
-    for (unsigned i = 0; i < receives_posted; ++i) post_receive(pair);
+    if (pairs_.size() <= setup_.active) post_receives(pair, receives_posted);
   }
-  void post_receive(Pair& pair) {
+  void post_receives(Pair& pair, unsigned count) {
     const verbs::ReceiveRequest request{
         .pieces = {{.stag = region_.stag,
                     .offset = 0,
                     .length = static_cast<std::uint32_t>(memory_.size())}}};
-    need(rnic_.post_receive(pair.handle, {&request, 1}).has_value(), "post_receive");
+    receives_.assign(count, request);
+    need(rnic_.post_receive(pair.handle, receives_).has_value(), "post_receive");
   }
   /// The client needs the STag of the server's region.
   void learn_region() {
     if (setup_.serves) {
       std::memcpy(memory_.data() + setup_.size, &region_.stag, own_stag);
-      post_from(setup_.size, 0, Operation::send, own_stag);
+      post_from(setup_.size, 0, Operation::send, own_stag, 1);
       return flush();
     }
-    receive(0, own_stag);
+    receive(0, own_stag, 1);
     std::memcpy(&peer_stag_, memory_.data(), own_stag);
   }
   void happened(const access::ConnectionEvent& event) {
@@ -129,7 +135,7 @@ class StreamChannels final : public Channels {
         if (each.operation == verbs::Operation::receive)
           ++pair.received;
         else
-          --pair.outstanding;
+          pair.outstanding -= static_cast<unsigned>(each.id);
       }
   }
   template <typename Done>
@@ -154,6 +160,8 @@ class StreamChannels final : public Channels {
   verbs::CompletionQueueHandle queue_{};
   verbs::RegionInfo region_;
   std::vector<Pair> pairs_;
+  std::vector<verbs::SendRequest> sends_;
+  std::vector<verbs::ReceiveRequest> receives_;
   std::unordered_map<std::uint64_t, std::size_t> by_handle_;
   std::uint32_t peer_stag_ = 0;
   unsigned established_ = 0, accepted_ = 0;

@@ -44,19 +44,19 @@ class VerbsChannels final : public Channels {
     }
     learn_region();
   }
-  void post(unsigned connection, Operation operation, std::size_t size) override {
+  void post(unsigned connection, Operation operation, std::size_t size, unsigned count) override {
     static constexpr std::array opcodes{IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ};
-    post_from(0, connection, opcodes[static_cast<std::size_t>(operation)], size);
+    post_from(0, connection, opcodes[static_cast<std::size_t>(operation)], size, count);
   }
   void flush() override {
     for (Pair& pair : pairs_)
       while (pair.outstanding > 0) reap();
   }
-  void receive(unsigned connection, std::size_t) override {
+  void receive(unsigned connection, std::size_t, unsigned count) override {
     Pair& pair = pairs_[connection];
-    while (pair.received == 0) reap();
-    --pair.received;
-    post_receive(pair);
+    while (pair.received < count) reap();
+    pair.received -= count;
+    post_receives(pair, count);
   }
 
  private:
@@ -86,14 +86,13 @@ class VerbsChannels final : public Channels {
     ibv_qp_init_attr attributes{};
     attributes.send_cq = attributes.recv_cq = queue_;
     attributes.qp_type = IBV_QPT_RC;
-    attributes.sq_sig_all = 1;
     attributes.cap.max_send_wr = window + 1;
     attributes.cap.max_recv_wr = receives_posted + 1;
     attributes.cap.max_send_sge = attributes.cap.max_recv_sge = 1;
     need(rdma_create_qp(id, domain_, &attributes) == 0, "rdma_create_qp");
     by_number_[id->qp->qp_num] = pairs_.size();
     Pair& pair = pairs_.emplace_back(Pair{.id = id});
-    for (unsigned i = 0; i < receives_posted; ++i) post_receive(pair);
+    if (pairs_.size() <= setup_.active) post_receives(pair, receives_posted);
   }
   void prepare(rdma_cm_id* id) {
     domain_ = ibv_alloc_pd(id->verbs);
@@ -103,38 +102,48 @@ class VerbsChannels final : public Channels {
     need(queue_ != nullptr && region_ != nullptr && ibv_req_notify_cq(queue_, 0) == 0,
          "objects of verbs");
   }
-  void post_from(std::size_t offset, unsigned connection, ibv_wr_opcode opcode, std::size_t size) {
+  void post_from(std::size_t offset, unsigned connection, ibv_wr_opcode opcode, std::size_t size,
+                 unsigned count) {
     Pair& pair = pairs_[connection];
-    while (pair.outstanding == window) reap();
+    while (pair.outstanding + count > window) reap();
     ibv_sge piece{reinterpret_cast<std::uint64_t>(memory_.data() + offset),
                   static_cast<std::uint32_t>(size), region_->lkey};
-    ibv_send_wr request{};
-    request.sg_list = &piece;
-    request.num_sge = 1;
-    request.opcode = opcode;
-    request.wr.rdma = {peer_.address, peer_.key};
+    std::array<ibv_send_wr, window> list{};
+    for (unsigned i = 0; i < count; ++i) {
+      list[i].sg_list = &piece;
+      list[i].num_sge = 1;
+      list[i].opcode = opcode;
+      list[i].wr.rdma = {peer_.address, peer_.key};
+      list[i].next = i + 1 < count ? &list[i + 1] : nullptr;
+    }
+    // The last one completes for all.
+    list[count - 1].send_flags = IBV_SEND_SIGNALED;
+    list[count - 1].wr_id = count;
     ibv_send_wr* bad = nullptr;
-    ++pair.outstanding;
-    need(ibv_post_send(pair.id->qp, &request, &bad) == 0, "ibv_post_send");
+    pair.outstanding += count;
+    need(ibv_post_send(pair.id->qp, list.data(), &bad) == 0, "ibv_post_send");
   }
-  void post_receive(const Pair& pair) {
+  void post_receives(const Pair& pair, unsigned count) {
     ibv_sge piece{reinterpret_cast<std::uint64_t>(memory_.data()),
                   static_cast<std::uint32_t>(memory_.size()), region_->lkey};
-    ibv_recv_wr request{};
-    request.sg_list = &piece;
-    request.num_sge = 1;
+    std::array<ibv_recv_wr, receives_posted> list{};
+    for (unsigned i = 0; i < count; ++i) {
+      list[i].sg_list = &piece;
+      list[i].num_sge = 1;
+      list[i].next = i + 1 < count ? &list[i + 1] : nullptr;
+    }
     ibv_recv_wr* bad = nullptr;
-    need(ibv_post_recv(pair.id->qp, &request, &bad) == 0, "ibv_post_recv");
+    need(ibv_post_recv(pair.id->qp, list.data(), &bad) == 0, "ibv_post_recv");
   }
   /// The client needs the server's region.
   void learn_region() {
     if (setup_.serves) {
       const Remote own{reinterpret_cast<std::uint64_t>(memory_.data()), region_->rkey};
       std::memcpy(memory_.data() + setup_.size, &own, sizeof own);
-      post_from(setup_.size, 0, IBV_WR_SEND, sizeof own);
+      post_from(setup_.size, 0, IBV_WR_SEND, sizeof own, 1);
       return flush();
     }
-    receive(0, sizeof peer_);
+    receive(0, sizeof peer_, 1);
     std::memcpy(&peer_, memory_.data(), sizeof peer_);
   }
   /// Takes some completions; waits for an event if there are none and it blocks.
@@ -155,7 +164,7 @@ class VerbsChannels final : public Channels {
       if (each.opcode == IBV_WC_RECV)
         ++pair.received;
       else
-        --pair.outstanding;
+        pair.outstanding -= static_cast<unsigned>(each.wr_id);
     }
   }
 

@@ -84,6 +84,10 @@ double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+unsigned active_of(const Work& work) {
+  return work.workload == Workload::idle ? 1 : work.connections;
+}
+
 /// One end of a workload over channels that are connected.
 class Player {
  public:
@@ -91,7 +95,7 @@ class Player {
       : channels_(channels),
         work_(work),
         serves_(serves),
-        active_(work.workload == Workload::idle ? 1 : work.connections),
+        active_(active_of(work)),
         transferred_(work.connections) {}
 
   /// Both ends are there; then the transfer, and the event that all of it has arrived.
@@ -99,7 +103,7 @@ class Player {
     meet();
     const double used = processor_seconds();
     const auto begin = Clock::now();
-    for (unsigned i = 0; i < work_.messages; ++i)
+    for (unsigned i = 0; i < work_.messages / work_.batch; ++i)
       work_.workload == Workload::latency ? exchange() : transfer(i % active_);
     channels_.flush();
     take_last_credits();
@@ -113,39 +117,41 @@ class Player {
 
   void meet() {
     for (unsigned i = 0; i < active_; ++i) {
-      if (serves_) channels_.receive(i, 1);
-      channels_.post(i, Operation::send, 1);
-      if (!serves_) channels_.receive(i, 1);
+      if (serves_) channels_.receive(i, 1, 1);
+      channels_.post(i, Operation::send, 1, 1);
+      if (!serves_) channels_.receive(i, 1, 1);
     }
     channels_.flush();
   }
   void exchange() {
     if (work_.operation != Operation::send) {
-      if (serves_) return channels_.serve(0, work_.operation, work_.size);
-      channels_.post(0, work_.operation, work_.size);
+      if (serves_) return channels_.serve(0, work_.operation, work_.size, 1);
+      channels_.post(0, work_.operation, work_.size, 1);
       return channels_.flush();
     }
-    if (serves_) channels_.receive(0, work_.size);
-    channels_.post(0, Operation::send, work_.size);
-    if (!serves_) channels_.receive(0, work_.size);
+    if (serves_) channels_.receive(0, work_.size, 1);
+    channels_.post(0, Operation::send, work_.size, 1);
+    if (!serves_) channels_.receive(0, work_.size, 1);
   }
   void transfer(unsigned connection) {
     if (!serves_)
-      channels_.post(connection, work_.operation, work_.size);
+      channels_.post(connection, work_.operation, work_.size, work_.batch);
     else if (work_.operation == Operation::send)
-      channels_.receive(connection, work_.size);
+      channels_.receive(connection, work_.size, work_.batch);
     else
-      return channels_.serve(connection, work_.operation, work_.size);
-    if (work_.operation != Operation::send || ++transferred_[connection] % credit != 0) return;
+      return channels_.serve(connection, work_.operation, work_.size, work_.batch);
+    if (work_.operation != Operation::send) return;
+    transferred_[connection] += work_.batch;
+    if (transferred_[connection] % credit != 0) return;
     // A receiver without a buffer ends the stream, so the sender waits for credits, one in advance.
     if (serves_)
-      channels_.post(connection, Operation::send, 1);
+      channels_.post(connection, Operation::send, 1, 1);
     else if (transferred_[connection] > credit)
-      channels_.receive(connection, 1);
+      channels_.receive(connection, 1, 1);
   }
   void take_last_credits() {
     for (unsigned i = 0; i < active_ && !serves_; ++i)
-      if (transferred_[i] >= credit) channels_.receive(i, 1);
+      if (transferred_[i] >= credit) channels_.receive(i, 1, 1);
   }
 
   Channels& channels_;
@@ -175,7 +181,9 @@ Played play(const std::string& contender, const Work& work, bool serves, std::ui
     const auto begin = Clock::now();
     auto channels = each.open({.serves = serves,
                                .connections = work.connections,
+                               .active = active_of(work),
                                .size = work.size,
+                               .batch = work.batch,
                                .spins = work.spins,
                                .crc = each.crc,
                                .markers = each.markers,

@@ -24,6 +24,7 @@ struct Work {
   std::size_t size = 64;
   unsigned connections = 1;
   unsigned messages = 1;
+  unsigned batch = 1;  ///< messages that are posted at once
   bool spins = false;
   bool one_processor = false;  ///< both ends on the same one
 };

@@ -17,7 +17,7 @@ namespace rnic::llp {
 
 namespace {
 
-constexpr std::size_t max_pieces = 64;  ///< per system call; callers come again for the rest
+constexpr std::size_t max_pieces = 256;  ///< per system call
 constexpr base::Duration linger_time = std::chrono::seconds(1);
 
 template <typename Span>
@@ -177,27 +177,34 @@ Connection::Received TcpConnection::receive(std::span<const wire::MutableBytes> 
 
 std::size_t TcpConnection::send(std::span<const wire::Bytes> pieces, bool end_segment) {
   assert(!send_shut_ && "send() after shutdown_send()");
-  if (state_ != State::open) return 0;
+  std::size_t taken = 0;
+  while (!pieces.empty() && state_ == State::open) {
+    const auto some = pieces.first(std::min(pieces.size(), max_pieces));
+    pieces = pieces.subspan(some.size());
+    // What follows may belong to the same segment.
+    const int flags = !pieces.empty() ? MSG_MORE : end_segment ? MSG_EOR : 0;
+    const auto [count, whole] = send_once(some, flags);
+    taken += count;
+    if (whole) continue;
+    wants_writable_ = true;
+    update_watch();
+    break;
+  }
+  return taken;
+}
+
+auto TcpConnection::send_once(std::span<const wire::Bytes> pieces, int flags) -> Sent {
   std::array<iovec, max_pieces> list;
   msghdr message{};
   message.msg_iov = list.data();
   message.msg_iovlen = to_iovecs(pieces, list);
-  if (message.msg_iovlen == 0) return 0;
-  std::size_t offered = 0, held = 0;
+  std::size_t offered = 0;
   for (const wire::Bytes& piece : pieces) offered += piece.size();
-  for (std::size_t i = 0; i < message.msg_iovlen; ++i) held += list[i].iov_len;
-  const bool eor = end_segment && held == offered;
-  const ssize_t count = sendmsg(fd_.get(), &message, MSG_NOSIGNAL | (eor ? MSG_EOR : 0));
-  if (count < 0 && errno != EAGAIN && errno != EINTR) {
-    fail_later(ending_of(errno));
-    return 0;
-  }
+  if (offered == 0) return {0, true};
+  const ssize_t count = sendmsg(fd_.get(), &message, MSG_NOSIGNAL | flags);
+  if (count < 0 && errno != EAGAIN && errno != EINTR) fail_later(ending_of(errno));
   const std::size_t taken = count > 0 ? static_cast<std::size_t>(count) : 0;
-  if (taken < offered) {
-    wants_writable_ = true;
-    update_watch();
-  }
-  return taken;
+  return {taken, taken == offered};
 }
 
 void TcpConnection::shutdown_send() {

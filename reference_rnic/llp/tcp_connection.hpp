@@ -59,6 +59,11 @@ class TcpConnection : public Connection {
   virtual void on_ended() {}
 
  private:
+  struct Sent {
+    std::size_t taken;
+    bool whole;
+  };
+  Sent send_once(std::span<const wire::Bytes> pieces, int flags);
   void update_watch();
   void on_events(std::uint32_t events);
   void finish_connecting();

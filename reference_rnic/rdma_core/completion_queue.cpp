@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Completion queues and channels: completions as ibv_wc, and events on descriptors.
+#include <fcntl.h>
+
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstring>
+#include <thread>
 
 #include "reference_rnic/rdma_core/async_events.hpp"
 #include "reference_rnic/rdma_core/objects.hpp"
@@ -54,7 +58,8 @@ bool fill_send(ibv_wc& wc, const verbs::Completion& completion, Qp& qp) {
   const PostedSend& posted = qp.posted[completion.id % qp.posted.size()];
   wc.wr_id = posted.wr_id;
   wc.opcode = posted.opcode;
-  qp.first_unpolled = completion.id + 1;
+  // A deviant RNIC may go on behind a request that it refused.
+  qp.first_unpolled = std::min(completion.id + 1, qp.next_send);
   if (posted.first_half) qp.first_half_failed = true;  // it completes only if it fails
   return !(posted.second_half && std::exchange(qp.first_half_failed, false));
 }
@@ -76,7 +81,10 @@ bool fill(Engine& shared, ibv_wc& wc, const verbs::Completion& completion) {
 void announce(Cq& cq) {
   cq.armed = false;
   cq.prompt.set(false);
-  if (cq.shown.channel != nullptr) of(cq.shown.channel).events.push(&cq);
+  if (cq.shown.channel == nullptr) return;
+  Channel& channel = of(cq.shown.channel);
+  channel.announced_by = std::this_thread::get_id();
+  channel.events.push(&cq);
 }
 
 void raise(Engine& shared, verbs::CompletionQueueHandle handle) {
@@ -220,7 +228,7 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
         of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
     if (!done) return errno_of(done.error());
     of(cq).armed = true;
-    of(cq).prompt.set(cq->channel != nullptr);
+    of(cq).prompt.set(cq->channel != nullptr && !of(cq->channel).awaited_by_call);
     return 0;
   });
 }
@@ -248,17 +256,94 @@ int destroy_comp_channel(ibv_comp_channel* channel) {
   return 0;
 }
 
-int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
-  for (;;) {
-    if (!EventQueue<Cq*>::take_token(channel->fd)) return -1;
-    const auto lock = engine().lock();
-    const auto event = of(channel).events.pop();
-    if (!event) continue;
-    ++(*event)->comp_events_reported;
-    *cq = (*event)->plain();
-    *cq_context = (*cq)->cq_context;
-    return 0;
+namespace {
+
+/// Whether a call that a signal handler interrupts is to fail. That depends on the handler, and which
+/// one it was is not known.
+bool handlers_interrupt() {
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    struct sigaction now{};
+    if (sigaction(number, nullptr, &now) != 0 || (now.sa_flags & SA_RESTART) != 0) continue;
+    if (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) return true;
   }
+  return false;
+}
+
+/// The next event of a channel, for which the call drives the loop; or an errno. EAGAIN: another
+/// thread drives.
+std::expected<Cq*, int> await_event(Engine& shared, Engine::Lock& lock, Channel& channel,
+                                    const access::NoCancellation& whole) {
+  EventQueue<Cq*>::Call waiting(channel.events);
+  for (;;) {
+    const auto how =
+        shared.drive_until(lock, waiting.wakeup(), whole, [&] { return waiting.came(); });
+    if (!how) return std::unexpected(EAGAIN);
+    if (*how == Engine::Waited::done) return waiting.take();
+    if (handlers_interrupt()) return std::unexpected(EINTR);
+  }
+}
+
+/// While it lives the lock is free, and another thread drives if this one has to wait.
+class Reading {
+ public:
+  Reading(Engine& shared, Engine::Lock& lock, bool waits) : lock_(lock), prompt_(shared) {
+    prompt_.set(waits);
+    lock_.unlock();
+  }
+  ~Reading() { lock_.lock(); }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+ private:
+  Engine::Lock& lock_;
+  access::PromptProgress prompt_;
+};
+
+/// Takes the token of an event from the descriptor: 0, or the errno.
+int read_token(Engine& shared, Engine::Lock& lock, Channel& channel, bool waits,
+               const access::NoCancellation& whole) {
+  const Reading reading(shared, lock, waits);
+  const access::NoCancellation::Exception here(&whole);
+  return EventQueue<Cq*>::take_token(channel.fd) ? 0 : errno;
+}
+
+/// The next event, awaited as the mode of the descriptor says; or an errno.
+std::expected<Cq*, int> next_event(Engine& shared, Engine::Lock& lock, Channel& channel,
+                                   const access::NoCancellation& whole) {
+  for (;;) {
+    const bool blocks = (fcntl(channel.fd, F_GETFL) & O_NONBLOCK) == 0;
+    const bool waits = blocks && channel.events.empty();
+    // An event that this thread has caused itself does not show how the program waits.
+    if (waits)
+      channel.awaited_by_call = true;
+    else if (!blocks || channel.announced_by != std::this_thread::get_id())
+      channel.awaited_by_call = false;
+    if (waits && !channel.events.has_call()) {
+      const auto event = await_event(shared, lock, channel, whole);
+      if (event || event.error() != EAGAIN) return event;
+    }
+    if (const int error = read_token(shared, lock, channel, waits, whole); error != 0)
+      return std::unexpected(error);
+    if (const auto event = channel.events.pop()) return *event;
+  }
+}
+
+}  // namespace
+
+int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  const access::NoCancellation whole;
+  Engine& shared = engine();
+  Engine::Lock lock = shared.lock();
+  const auto event = next_event(shared, lock, of(channel), whole);
+  shared.nudge();
+  if (!event) {
+    errno = event.error();
+    return -1;
+  }
+  ++(*event)->comp_events_reported;
+  *cq = (*event)->plain();
+  *cq_context = (*cq)->cq_context;
+  return 0;
 }
 
 }  // namespace rnic::rdma_core

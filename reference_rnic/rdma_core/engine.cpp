@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/rdma_core/async_events.hpp"
 #include "reference_rnic/rdma_core/rdma_cm_id.hpp"
@@ -17,7 +19,7 @@ namespace {
 /// half of the window, so MULPDU would change during the first messages (RFC 5044 section 4.5).
 constexpr std::size_t max_segment = 8948;
 
-Engine* current = nullptr;
+std::atomic<Engine*> current = nullptr;
 
 /// The child has no progress thread, and its parent's sockets are the parent's: it begins anew.
 void begin_anew() { current = nullptr; }
@@ -37,6 +39,7 @@ Engine::Engine() {
       loop(), *network_, *rnic_, [this](const access::ConnectionEvent& event) { happened(event); },
       connection_decisions());
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
+  const Lock held = lock();
   enter();
 }
 
@@ -66,6 +69,7 @@ void Engine::happened(const access::ConnectionEvent& event) {
 }
 
 Engine& engine() {
+  if (Engine* const made = current.load(std::memory_order_acquire)) return *made;
   pthread_mutex_lock(&making);
   if (current == nullptr) {
     static const bool once = [] {

@@ -8,16 +8,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <system_error>
 #include <utility>
 
 #include "base/file_descriptor.hpp"
+#include "reference_rnic/access/wakeup.hpp"
 
 namespace rnic::rdma_core {
 
-/// The descriptor counts the events. All but take_token() is called under the lock of the engine.
+/// The descriptor counts the events, but for one that a call awaits without it. All but take_token()
+/// is called under the lock of the engine.
 template <typename Event>
 class EventQueue {
  public:
@@ -28,8 +31,32 @@ class EventQueue {
 
   void push(Event event) {
     events_.push_back(std::move(event));
-    eventfd_write(descriptor_.get(), 1);
+    if (awaited_ == Awaited::no) return give_token();
+    if (std::exchange(awaited_, Awaited::came) == Awaited::came) return give_token();
+    wakeup_.wake_all();
   }
+  /// A call that waits for the next event without the descriptor, since it drives the loop itself. There
+  /// is one at most.
+  class Call {
+   public:
+    explicit Call(EventQueue& queue) : queue_(queue) { queue_.awaited_ = Awaited::yes; }
+    ~Call() {
+      const bool left = queue_.awaited_ == Awaited::came && !queue_.empty();
+      queue_.awaited_ = Awaited::no;
+      if (left) queue_.give_token();
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+    [[nodiscard]] access::Wakeup& wakeup() { return queue_.wakeup_; }
+    [[nodiscard]] bool came() const { return !queue_.empty(); }
+    [[nodiscard]] Event take() {
+      queue_.awaited_ = Awaited::no;
+      return *queue_.pop();
+    }
+
+   private:
+    EventQueue& queue_;
+  };
   /// Waits as the mode of the descriptor says, without the lock: a point of cancellation. False: errno
   /// says why not.
   [[nodiscard]] static bool take_token(int descriptor) {
@@ -56,11 +83,16 @@ class EventQueue {
       take_back_token();
     }
     events_ = std::move(rest);
+    if (events_.empty() && awaited_ == Awaited::came) awaited_ = Awaited::yes;
   }
 
   [[nodiscard]] bool empty() const { return events_.empty(); }
+  [[nodiscard]] bool has_call() const { return awaited_ != Awaited::no; }
 
  private:
+  enum class Awaited : std::uint8_t { no, yes, came };
+
+  void give_token() { eventfd_write(descriptor_.get(), 1); }
   /// Takes back the token of a removed event, unless a reader has it already. It must not wait, whatever
   /// the mode of the descriptor: a reader may be faster, and the caller holds the lock.
   void take_back_token() {
@@ -71,6 +103,8 @@ class EventQueue {
 
   base::FileDescriptor descriptor_;
   std::deque<Event> events_;
+  Awaited awaited_ = Awaited::no;
+  access::Wakeup wakeup_;
 };
 
 }  // namespace rnic::rdma_core

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <thread>
 #include <vector>
 
 #include "reference_rnic/rdma_core/engine.hpp"
@@ -50,6 +51,9 @@ struct Mw : ibv_mw {
 };
 struct Channel : ibv_comp_channel {
   EventQueue<Cq*> events;
+  /// The program has waited in ibv_get_cq_event last time, and not for the descriptor.
+  bool awaited_by_call = false;
+  std::thread::id announced_by{};  ///< the thread that has caused the last event
 };
 
 struct Cq {

@@ -124,58 +124,88 @@ int flush(Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
   return 0;
 }
 
-int give(Engine& shared, Qp& qp, verbs::SendRequest& request, const PostedSend& posted) {
-  if (qp.next_send - qp.first_unpolled >= qp.posted.size()) return ENOMEM;
-  request.id = qp.next_send;
-  const auto done = shared.rnic().post_send(qp.pair, std::span(&request, 1));
-  if (!done) return errno_of(done.error().error);
-  qp.posted[qp.next_send++ % qp.posted.size()] = posted;
-  return 0;
-}
+/// A list of work requests on its way to the RNIC, which gets it at once.
+class PostedList {
+ public:
+  PostedList(Engine& shared, Qp& qp) : shared_(shared), qp_(qp) {}
 
-/// The Write, and the Immediate Data message behind it (RFC 7306 section 6): the first four of its
-/// eight octets carry imm_data.
-int give_with_immediate(Engine& shared, Qp& qp, const ibv_send_wr& wr, verbs::SendRequest& write,
-                        PostedSend posted) {
-  verbs::SendRequest immediate{.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0
-                                                ? Operation::immediate_solicited
-                                                : Operation::immediate,
-                               .signaled = write.signaled};
-  std::memcpy(immediate.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
-  write.signaled = false;
-  posted.first_half = true;
-  if (const int error = give(shared, qp, write, posted); error != 0) return error;
-  posted.first_half = false;
-  posted.second_half = true;
-  return give(shared, qp, immediate, posted);
-}
-
-int post_one(Engine& shared, Qp& qp, const ibv_send_wr& wr) {
-  const auto mapping = mapping_of(wr);
-  if (!mapping) return mapping.error();
-  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.asked.cap.max_send_sge)
-    return EINVAL;
-  if (qp.leaving) {
-    const auto info = shared.rnic().query_queue_pair(qp.pair);
-    if (info && info->state != verbs::QueuePairState::error) return flush(qp, wr, *mapping);
+  /// 0, or why the request cannot be posted.
+  int add(ibv_send_wr& wr) {
+    const auto mapping = mapping_of(wr);
+    if (!mapping) return mapping.error();
+    if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp_.asked.cap.max_send_sge)
+      return EINVAL;
+    if (flushes()) return flush(qp_, wr, *mapping);
+    auto request = send_request(qp_, wr, *mapping);
+    if (!request) return request.error();
+    const PostedSend posted{.wr_id = wr.wr_id, .opcode = mapping->completion};
+    if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+      return add_with_immediate(wr, std::move(*request), posted);
+    return add(wr, std::move(*request), posted);
   }
-  auto request = send_request(qp, wr, *mapping);
-  if (!request) return request.error();
-  const PostedSend posted{.wr_id = wr.wr_id, .opcode = mapping->completion};
-  if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-    return give_with_immediate(shared, qp, wr, *request, posted);
-  return give(shared, qp, *request, posted);
-}
+  /// 0, or why the RNIC has not taken all; `bad` is then the first that it has not.
+  int post(ibv_send_wr** bad) {
+    const auto done = shared_.rnic().post_send(qp_.pair, requests_);
+    const std::size_t taken = done ? requests_.size() : done.error().index;
+    qp_.next_send += taken;
+    if (done) return 0;
+    *bad = origins_[taken];
+    return errno_of(done.error().error);
+  }
+
+ private:
+  [[nodiscard]] bool flushes() const {
+    if (!qp_.leaving) return false;
+    const auto info = shared_.rnic().query_queue_pair(qp_.pair);
+    return info && info->state != verbs::QueuePairState::error;
+  }
+  int add(ibv_send_wr& wr, verbs::SendRequest request, const PostedSend& posted) {
+    request.id = qp_.next_send + requests_.size();
+    if (request.id - qp_.first_unpolled >= qp_.posted.size()) return ENOMEM;
+    qp_.posted[request.id % qp_.posted.size()] = posted;
+    requests_.push_back(std::move(request));
+    origins_.push_back(&wr);
+    return 0;
+  }
+  /// The Write, and the Immediate Data message behind it (RFC 7306 section 6): the first four of its
+  /// eight octets carry imm_data.
+  int add_with_immediate(ibv_send_wr& wr, verbs::SendRequest write, PostedSend posted) {
+    verbs::SendRequest immediate{.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0
+                                                  ? Operation::immediate_solicited
+                                                  : Operation::immediate,
+                                 .signaled = write.signaled};
+    std::memcpy(immediate.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
+    write.signaled = false;
+    posted.first_half = true;
+    if (const int error = add(wr, std::move(write), posted); error != 0) return error;
+    posted.first_half = false;
+    posted.second_half = true;
+    const int error = add(wr, std::move(immediate), posted);
+    if (error != 0) {  // neither without the other
+      requests_.pop_back();
+      origins_.pop_back();
+    }
+    return error;
+  }
+
+  Engine& shared_;
+  Qp& qp_;
+  std::vector<verbs::SendRequest> requests_;
+  std::vector<ibv_send_wr*> origins_;
+};
 
 }  // namespace
 
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) {
   return call([&](Engine& shared, Engine::Lock&) {
-    for (; wr != nullptr; wr = wr->next) {
+    PostedList list(shared, of(qp));
+    int refused = 0;
+    for (; wr != nullptr && refused == 0; wr = wr->next) {
       *bad = wr;
-      if (const int error = post_one(shared, of(qp), *wr); error != 0) return error;
+      refused = list.add(*wr);
     }
-    return 0;
+    const int failed = list.post(bad);
+    return failed != 0 ? failed : refused;
   });
 }
 

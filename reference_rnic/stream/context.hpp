@@ -9,6 +9,7 @@
 
 #include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/memory.hpp"
+#include "reference_rnic/stream/receive_scratch.hpp"
 #include "reference_rnic/stream/stream.hpp"
 
 namespace rnic::stream {
@@ -16,6 +17,7 @@ namespace rnic::stream {
 struct Context {
   Config config;
   Memory& memory;
+  ReceiveScratch& scratch;
   StreamDecisions decisions;
   Negotiated negotiated;
   std::deque<Event> events;

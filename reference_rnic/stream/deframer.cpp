@@ -75,21 +75,26 @@ std::span<const wire::MutableBytes> Deframer::targets() {
     rest_.assign(places.begin(), places.end());
   }
   targets_.insert(targets_.end(), rest_.begin(), rest_.end());
-  reserve_scratch();
-  wire::MutableBytes tail = buffer_.tail();
+  wire::MutableBytes tail = scratch();
   if (!rest_.empty() && rest_length_ >= direct_worthwhile)
     tail = tail.first(std::min(tail.size(), direct_lookahead));
   targets_.push_back(tail);
   return targets_;
 }
 
-void Deframer::reserve_scratch() {
+/// Room for octets behind those that wait.
+wire::MutableBytes Deframer::scratch() {
   const std::size_t waiting = buffer_.view().size();
-  if (phase_ == Phase::startup) return buffer_.reserve(waiting + startup_scratch);
+  if (phase_ == Phase::startup) {
+    buffer_.reserve(waiting + startup_scratch);
+    return buffer_.tail().first(startup_scratch);
+  }
   // Moving is worthwhile only if an FPDU in progress would not fit after the octets here.
   const bool verified = context_.negotiated.crc || context_.negotiated.receive_markers;
-  const std::size_t scratch = verified ? verified_scratch : direct_scratch;
-  buffer_.reserve(waiting == 0 ? scratch : std::max(2 * waiting, longest_fpdu));
+  const std::size_t most = verified ? verified_scratch : direct_scratch;
+  buffer_.reserve(waiting == 0 ? most : std::max(2 * waiting, longest_fpdu));
+  const wire::MutableBytes tail = buffer_.tail();
+  return tail.first(std::min(tail.size(), std::max(most, 2 * waiting)));
 }
 
 void Deframer::received(std::size_t count) {
@@ -148,10 +153,10 @@ void Deframer::judge_framing(wire::FpduError error, std::size_t wire_size) {
         &Decisions::markers_compared);
   };
   if (error == wire::FpduError::bad_marker && !looked_at()) {
-    stripped_.resize(wire_size);
+    const wire::MutableBytes stripped = context_.scratch.stripped(wire_size);
     const wire::Bytes octets = buffer_.view().first(wire_size);
-    const auto left = wire::strip_markers(stripped_, position_, octets);
-    const wire::Bytes fpdu = wire::Bytes(stripped_).first(left.length);
+    const auto left = wire::strip_markers(stripped, position_, octets);
+    const wire::Bytes fpdu = stripped.first(left.length);
     outcome_.ulpdus.push_back(
         fpdu.subspan(wire::fpdu_length_size, wire::Reader(fpdu).read<wire::be16>().value()));
     outcome_.consumed = wire_size;
@@ -195,8 +200,9 @@ void Deframer::report_truncated() {
 
 bool Deframer::step_verified(bool crc) {
   const wire::FpduOptions options{crc, context_.negotiated.receive_markers, position_};
-  if (options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
-  const auto parsed = wire::parse_fpdu(buffer_.view(), options, stripped_);
+  const std::size_t unmarked = options.markers ? wire::fpdu_size(wire::max_ulpdu) : 0;
+  const auto parsed =
+      wire::parse_fpdu(buffer_.view(), options, context_.scratch.stripped(unmarked));
   const bool usual = parsed || parsed.error() == wire::FpduError::incomplete;
   if (!usual || !context_.decisions.empty()) return carry_out(parsed, options);
   if (parsed) hand_on(*parsed);

@@ -45,7 +45,8 @@ class SegmentSink {
 
 class Deframer {
  public:
-  Deframer(Context& context, SegmentSink& sink) : context_(context), sink_(sink) {}
+  Deframer(Context& context, SegmentSink& sink)
+      : context_(context), sink_(sink), buffer_(context.scratch) {}
 
   /// Where the next octets are to be stored; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
@@ -71,7 +72,7 @@ class Deframer {
  private:
   using Parsed = std::expected<wire::ParsedFpdu, wire::FpduError>;
 
-  void reserve_scratch();
+  [[nodiscard]] wire::MutableBytes scratch();
   [[nodiscard]] bool step();
   [[nodiscard]] bool step_direct();
   [[nodiscard]] bool step_verified(bool crc);
@@ -93,8 +94,7 @@ class Deframer {
   Context& context_;
   SegmentSink& sink_;
   InboundBuffer buffer_;
-  std::vector<std::byte> stripped_;  ///< an FPDU without its Markers
-  FpduOutcome outcome_;              ///< of the current FPDU, kept for its vector's memory
+  FpduOutcome outcome_;  ///< of the current FPDU, kept for its vector's memory
   std::vector<wire::MutableBytes> targets_;
   std::vector<wire::MutableBytes>
       rest_;  ///< places of the payload still to come, direct placement only

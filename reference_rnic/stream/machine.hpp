@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,7 +23,8 @@ namespace rnic::stream {
 
 class Machine final : public Stream, private SegmentSink {
  public:
-  Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions);
+  Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions,
+          std::shared_ptr<ReceiveScratch> scratch);
 
   [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() override {
     return deframer_.targets();
@@ -130,6 +132,7 @@ class Machine final : public Stream, private SegmentSink {
     return source == Source::responses ? Source::posted_work : Source::responses;
   }
 
+  std::shared_ptr<ReceiveScratch> scratch_;
   Context context_;
   State state_;
   Deframer deframer_;

@@ -14,8 +14,10 @@ State first_state(Role role) {
 
 }  // namespace
 
-Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions)
-    : context_{std::move(config), memory, std::move(decisions), {}, {}},
+Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions,
+                 std::shared_ptr<ReceiveScratch> scratch)
+    : scratch_(std::move(scratch)),
+      context_{std::move(config), memory, *scratch_, std::move(decisions), {}, {}},
       state_(first_state(context_.config.role)),
       deframer_(context_, *this),
       transmitter_(context_),

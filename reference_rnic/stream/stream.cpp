@@ -10,8 +10,11 @@
 namespace rnic::stream {
 
 std::unique_ptr<Stream> make_stream(Config config, Memory& memory, TimePoint now,
-                                    StreamDecisions decisions) {
-  return std::make_unique<Machine>(std::move(config), memory, now, std::move(decisions));
+                                    StreamDecisions decisions,
+                                    std::shared_ptr<ReceiveScratch> scratch) {
+  if (!scratch) scratch = std::make_shared<ReceiveScratch>();
+  return std::make_unique<Machine>(std::move(config), memory, now, std::move(decisions),
+                                   std::move(scratch));
 }
 
 void Stream::receive(wire::Bytes octets, TimePoint now) {

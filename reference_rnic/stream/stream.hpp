@@ -21,6 +21,7 @@
 #include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/event.hpp"
 #include "reference_rnic/stream/memory.hpp"
+#include "reference_rnic/stream/receive_scratch.hpp"
 
 namespace rnic::stream {
 
@@ -112,8 +113,11 @@ class Stream {
   Stream() = default;
 };
 
-/// A stream in the role of the configuration, at the start of MPA. `memory` must outlive it.
-[[nodiscard]] std::unique_ptr<Stream> make_stream(Config config, Memory& memory, TimePoint now,
-                                                  StreamDecisions decisions = {});
+/// A stream in the role of the configuration, at the start of MPA. `memory` must outlive it. The
+/// scratch may be that of other streams: then receive_targets() are valid until the next call into
+/// any of these.
+[[nodiscard]] std::unique_ptr<Stream> make_stream(
+    Config config, Memory& memory, TimePoint now, StreamDecisions decisions = {},
+    std::shared_ptr<ReceiveScratch> scratch = nullptr);
 
 }  // namespace rnic::stream

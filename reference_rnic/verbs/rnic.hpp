@@ -256,6 +256,8 @@ class RdmaStream {
    public:
     virtual ~Observer() = default;
     virtual void attention() = 0;
+    /// What it has to do is to send about so many octets of work that was posted.
+    virtual void posted(std::size_t /*octets*/) { attention(); }
   };
   virtual ~RdmaStream() = default;  ///< a queue pair still attached goes to error
   virtual void set_observer(Observer* observer) = 0;

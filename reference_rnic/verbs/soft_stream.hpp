@@ -19,7 +19,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   SoftStream(Core& core, stream::Config config)
       : core_(core),
         machine_(stream::make_stream(std::move(config), *this, core.host.now(),
-                                     core.decisions.for_stream())) {}
+                                     core.decisions.for_stream(), core.scratch)) {}
   ~SoftStream() override {
     if (pair_ != nullptr) pair_->stream_ended(false);
   }
@@ -49,10 +49,15 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   [[nodiscard]] stream::TimePoint now() const { return core_.host.now(); }
 
   // StreamLink: what the queue pair asks of us. The observer is notified, and gathers.
-  void post(stream::Work work) override { machine_->post(std::move(work), now()); }
+  void post(stream::Work work) override {
+    posted_octets_ += wire::fpdu_size(wire::untagged_header_size);
+    for (const wire::Bytes piece : work.gather) posted_octets_ += piece.size();
+    machine_->post(std::move(work), now());
+  }
   void posted() override {
     hand_on();
-    attention();
+    const std::size_t octets = std::exchange(posted_octets_, 0);
+    if (observer_ != nullptr) observer_->posted(octets);
   }
   void receives_posted() override {
     if (!machine_->holding()) return;
@@ -166,6 +171,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   QueuePair* pair_ = nullptr;
   Observer* observer_ = nullptr;
   std::deque<stream::Event> events_;
+  std::size_t posted_octets_ = 0;
   bool ended_ = false;
   bool abort_due_ = false;
   std::unique_ptr<stream::Stream> machine_;  ///< last: it may call us in its destructor

@@ -65,6 +65,9 @@ class Node:
             pass
         raise Unreadable(f"{self._path}.{name}: a finite number is needed")
 
+    def number_or_none(self, name):
+        return None if self._take(name, (int, float, type(None)), "a number or null") is None else self.number(name)
+
     def flag(self, name):
         return self._take(name, (bool,), "true or false")
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <future>
 #include <thread>
 #include <vector>
 
@@ -112,6 +113,39 @@ BOOST_AUTO_TEST_CASE(a_signal_ends_the_wait_of_the_driver_and_of_those_beside) {
   BOOST_TEST((first.result() == Waited::signaled));
   BOOST_TEST((second.result() == Waited::signaled));
   sigaction(SIGUSR1, &before, nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(what_runs_before_a_wait_may_end_it) {
+  ProgressThread shared;
+  Wakeup wakeup;
+  bool ran = false;
+  Lock lock = shared.lock();
+  shared.loop().schedule_before_wait(shared.loop().now() + 30s, [&] {
+    ran = true;
+    wakeup.wake_all();
+  });
+  BOOST_TEST(
+      (shared.wait(lock, wakeup, shared.loop().now() + 20s, [&] { return ran; }) == Waited::done));
+}
+
+BOOST_AUTO_TEST_CASE(what_runs_before_a_wait_runs_though_nobody_waits) {
+  ProgressThread shared;
+  {
+    const Lock lock = shared.lock();
+    shared.enter();
+  }
+  for (const bool polled : {false, true}) {
+    std::promise<void> ran;
+    {
+      const Lock lock = shared.lock();
+      if (polled) shared.poll();
+      shared.loop().schedule_before_wait(shared.loop().now() + 1ms, [&] { ran.set_value(); });
+      shared.nudge();
+    }
+    BOOST_TEST((ran.get_future().wait_for(20s) == std::future_status::ready));
+  }
+  Lock lock = shared.lock();
+  shared.leave(lock);
 }
 
 BOOST_AUTO_TEST_CASE(functions_are_called_while_a_consumer_drives) {

@@ -180,6 +180,18 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(each_ended_segment_stands_alone, Pair, Pairs) {
   BOOST_TEST(pair.server.connection->data_segments_received() == 9u);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(many_pieces_are_one_segment, Pair, Pairs) {
+  Connected<Pair> pair;
+  const auto octets = pattern(1000);
+  std::vector<Bytes> pieces;
+  for (std::size_t i = 0; i < octets.size(); ++i) pieces.push_back(Bytes(octets).subspan(i, 1));
+  const auto before = pair.client.connection->data_segments_sent();
+  BOOST_TEST(pair.client.connection->send(pieces, true) == octets.size());
+  BOOST_TEST(pair.wait([&] { return pair.server.received.size() == octets.size(); }));
+  BOOST_TEST((pair.server.received == octets));
+  BOOST_TEST(pair.client.connection->data_segments_sent() - before == 1u);
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(either_end_can_bound_the_segments, Pair, Pairs) {
   Connected<Pair> pair;
   const auto emss_of_another = [&] {

@@ -15,8 +15,10 @@ namespace rnic::stream::test {
 /// One end: a stream, its memory, its events and everything that it has sent.
 class End {
  public:
-  explicit End(Config config, StreamDecisions decisions = {})
-      : owned(make_stream(std::move(config), memory, TimePoint{}, std::move(decisions))) {}
+  explicit End(Config config, StreamDecisions decisions = {},
+               std::shared_ptr<ReceiveScratch> scratch = nullptr)
+      : owned(make_stream(std::move(config), memory, TimePoint{}, std::move(decisions),
+                          std::move(scratch))) {}
 
   TestMemory memory;
   const std::unique_ptr<Stream> owned;

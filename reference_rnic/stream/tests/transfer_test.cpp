@@ -34,19 +34,22 @@ Work send_work(std::uint64_t id, wire::Bytes octets) {
   return work;
 }
 
+void prepare(TestMemory& memory) {
+  memory.add_region(0x101, 0x10000, 8192, every_access);
+  memory.add_region(0x202, 7, 8192, every_access);
+  memory.post_receive(1, 6000, 1000);
+  memory.post_receive(2, 16);
+  memory.post_receive(3, 0);
+}
+
 /// A pair with memory to work on, and the octets that are to travel.
 struct Transfer {
   explicit Transfer(const Variant& variant)
       : pair(config_of(variant, variant.initiator_markers),
              config_of(variant, variant.responder_markers)) {
     pair.cut = variant.cut;
-    for (auto* memory : {&pair.initiator.memory, &pair.responder.memory}) {
-      memory->add_region(0x101, 0x10000, 8192, every_access);
-      memory->add_region(0x202, 7, 8192, every_access);
-      memory->post_receive(1, 6000, 1000);
-      memory->post_receive(2, 16);
-      memory->post_receive(3, 0);
-    }
+    prepare(pair.initiator.memory);
+    prepare(pair.responder.memory);
     std::ranges::copy(source, pair.responder.memory.region(0x202).octets.begin() + 5);
   }
 
@@ -171,6 +174,67 @@ BOOST_AUTO_TEST_CASE(every_operation_under_every_option) {
                                            << markers << " cut " << cut << " rtr " << rtr)
             transfer_everything(variant);
           }
+}
+
+/// A responder that is sent, in parts, what another one got.
+struct Listener {
+  Listener(const Transfer& transfer, Config config, std::shared_ptr<ReceiveScratch> scratch)
+      : was(transfer),
+        end(std::move(config), {}, std::move(scratch)),
+        rest(was.pair.initiator.sent) {
+    prepare(end.memory);
+    std::ranges::copy(was.source, end.memory.region(0x202).octets.begin() + 5);
+  }
+  void receive(std::size_t most) {
+    const std::size_t here = std::min(most, rest.size());
+    end.stream.receive(rest.first(here), {});
+    rest = rest.subspan(here);
+    end.collect();
+    if (end.stream.state() == State::awaiting_decision) end.stream.accept(16, 16, {}, {});
+    static_cast<void>(end.stream.take_output({}));
+  }
+  void expect_the_same() {
+    BOOST_TEST(end.find<Failed>() == nullptr);
+    BOOST_TEST((end.memory.received(1) == was.pair.responder.memory.received(1)));
+    for (const std::uint32_t region : {0x101U, 0x202U})
+      BOOST_TEST(
+          (end.memory.region(region).octets == was.pair.responder.memory.region(region).octets));
+  }
+
+  const Transfer& was;
+  End end;
+  wire::Bytes rest;
+};
+
+BOOST_AUTO_TEST_CASE(streams_that_share_a_scratch_do_not_disturb_each_other) {
+  for (const bool crc : {false, true})
+    for (const bool markers : {false, true}) {
+      Variant variant;
+      variant.crc = crc;
+      variant.responder_markers = markers;
+      Transfer one(variant), other(variant);
+      other.message = pattern(5000, 9);
+      other.written = pattern(4001, 11);
+      std::size_t request = 0;
+      for (Transfer* transfer : {&one, &other}) {
+        transfer->pair.run();
+        request = transfer->pair.initiator.sent.size();
+        transfer->post_everything();
+        transfer->pair.run();
+      }
+      Config config = config_of(variant, markers);
+      config.role = Role::responder;
+      const auto scratch = std::make_shared<ReceiveScratch>();
+      Listener first(one, config, scratch), second(other, config, scratch);
+      first.receive(request);
+      second.receive(request);
+      while (!first.rest.empty()) {
+        first.receive(97);
+        second.receive(97);
+      }
+      first.expect_the_same();
+      second.expect_the_same();
+    }
 }
 
 }  // namespace
