@@ -223,7 +223,8 @@ void StartupRules::fpdu(const Incoming& incoming) {
   unreadable(incoming.fpdu);
   if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
   const bool set_up_is_open = first && negotiated_.request;
-  if (!set_up_is_open && complete() && terminate) check_later_terminate(incoming);
+  if (!set_up_is_open && complete() && !negotiated_.rejected && terminate)
+    check_later_terminate(incoming);
 }
 
 void StartupRules::unreadable(const FpduSeen& fpdu) {
@@ -409,9 +410,10 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
 }
 
 /// Codes 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
-/// end has sent an FPDU, and never began where the Request is a plain one; code 5 may report a local
-/// error at any time. Never certain, and so left to captures: the octets of 2/0/6 and 2/0/7 are those
-/// of 0/2/6 and 0/2/7 in the bit order of a little-endian host.
+/// end has sent an FPDU, and never began where the Request is a plain one. (After a reject no FPDU
+/// may come at all, whatever it says.) Code 5 may report a local error at any time. Never certain,
+/// and so left to captures: the octets of 2/0/6 and 2/0/7 are those of 0/2/6 and 0/2/7 in the bit
+/// order of a little-endian host.
 void StartupRules::check_later_terminate(const Incoming& incoming) {
   if (order_ == Order::as_it_happened) return;
   const auto reading = read_terminate_control(incoming.segment.payload);
