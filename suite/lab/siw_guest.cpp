@@ -60,7 +60,11 @@ constexpr const char* emulator = "qemu-system-x86_64";
 
 /// The part of the command line that is the same for every use of a kernel here.
 std::vector<std::string> bare_machine(const std::string& accelerator) {
-  const std::string accel = accelerator == "kvm" ? "kvm" : "tcg,thread=multi";
+  const bool kvm = accelerator == "kvm";
+  const std::string accel = kvm ? "kvm" : "tcg,thread=multi";
+  // Emulated, `rep stosb` stores octet by octet: without these features the kernel clears and
+  // copies memory by words. After a reset, where pages still have translated code, that is minutes.
+  const std::string cpu = kvm ? "max" : "max,erms=off,fsrm=off";
   return {emulator,
           "-nodefaults",
           "-no-user-config",
@@ -71,7 +75,7 @@ std::vector<std::string> bare_machine(const std::string& accelerator) {
           "-accel",
           accel,
           "-cpu",
-          "max",
+          cpu,
           "-chardev",
           "stdio,id=console,signal=off",
           "-serial",
