@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The memory of the IUT's consumer: regions, windows, and their octets.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suite/cases/framework/consumer.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+// A line of the agent holds two digits an octet and has a greatest length
+// (suite/iut/message_lines.hpp).
+constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
+
+}  // namespace
+
+Region Consumer::register_memory(iut::RegisterMemory command) {
+  command.region = new_handle();
+  return registered(command, call(command, fmt::format("register {} octets", command.length)));
+}
+
+std::optional<Region> Consumer::try_register(iut::RegisterMemory command) {
+  command.region = new_handle();
+  const iut::Reply reply =
+      try_call(command, fmt::format("register {} octets, rights of the process: {}", command.length,
+                                    command.process_rights.value_or("all")));
+  if (reply.outcome != iut::Outcome::ok) return {};
+  return registered(command, reply);
+}
+
+Region Consumer::registered(const iut::RegisterMemory& command, const iut::Reply& reply) {
+  if (!reply.stag || !reply.base)
+    throw CaseStop{Verdict::error, "a registration without STag or base"};
+  return {command.region, *reply.stag, *reply.base, command.length, {}};
+}
+
+Region Consumer::register_filled(const iut::RegisterMemory& command) {
+  Region region = register_memory(command);
+  region.contents.assign(command.length, std::byte{command.fill});
+  return region;
+}
+
+Region Consumer::register_memory(std::uint64_t length, const iut::Access& access, std::uint8_t fill,
+                                 iut::Handle domain) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.fill = fill;
+  command.domain = domain;
+  return register_filled(command);
+}
+
+Region Consumer::register_octets(const Octets& octets, const iut::Access& access) {
+  Region region = register_memory(octets.size(), access);
+  write_memory(region, octets);
+  return region;
+}
+
+Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.zero_based = true;
+  command.fill = 0xA5;
+  return register_filled(command);
+}
+
+Region Consumer::register_at(std::uint64_t base, std::uint64_t length, const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.base = base;
+  command.fill = 0xA5;
+  return register_filled(command);
+}
+
+Region Consumer::register_nothing(const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.region = new_handle();
+  command.access = access;
+  const iut::Reply reply = try_call(command, "register 0 octets");
+  if (reply.outcome != iut::Outcome::ok || !reply.stag || !reply.base)
+    throw CaseStop{Verdict::not_applicable, "the API registers no empty region: " + reply.error};
+  return {command.region, *reply.stag, *reply.base, 0, {}};
+}
+
+void Consumer::deregister(const Region& region) {
+  call(iut::DeregisterMemory{region.handle}, "deregister memory");
+}
+
+Octets Consumer::read_memory(const Region& region) {
+  Octets all;
+  while (all.size() < region.length) {
+    const std::uint64_t length =
+        std::min<std::uint64_t>(longest_memory_command, region.length - all.size());
+    const iut::Reply reply =
+        call(iut::ReadMemory{region.handle, all.size(), length}, "read memory");
+    if (!reply.octets || reply.octets->size() != length)
+      throw CaseStop{Verdict::error, "memory read with a wrong length"};
+    all.insert(all.end(), reply.octets->begin(), reply.octets->end());
+  }
+  return all;
+}
+
+void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t offset) {
+  for (std::size_t done = 0; done < octets.size();) {
+    const std::size_t length = std::min(longest_memory_command, octets.size() - done);
+    const auto from = octets.begin() + static_cast<std::ptrdiff_t>(done);
+    const Octets part(from, from + static_cast<std::ptrdiff_t>(length));
+    call(iut::WriteMemory{region.handle, offset + done, part},
+         fmt::format("write {} octets to memory", length));
+    done += length;
+  }
+  if (!region.contents.empty())
+    std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+iut::Handle Consumer::create_domain() {
+  const iut::Handle domain = new_handle();
+  call(iut::CreateDomain{domain}, "create a protection domain");
+  return domain;
+}
+
+iut::Reply Consumer::carry_out(iut::PostWork command) {
+  command.work = next_work_++;
+  iut::Reply reply = call(command, "post " + command.operation);
+  const auto event = take(
+      [&](const iut::Event& candidate) {
+        const auto* completion = std::get_if<iut::CompletionEvent>(&candidate);
+        return completion != nullptr && completion->work == command.work;
+      },
+      completion_due());
+  const std::string status =
+      event ? std::get<iut::CompletionEvent>(*event).status : "no completion";
+  if (status != "success")
+    throw CaseStop{Verdict::inconclusive,
+                   fmt::format("the IUT does not carry out {}: {}", command.operation, status)};
+  return reply;
+}
+
+Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
+                             const iut::Access& access, iut::Handle endpoint) {
+  const iut::Handle handle = new_handle();
+  const iut::Reply allocated = call(iut::AllocateWindow{handle, 0}, "allocate a window");
+  iut::PostWork command;
+  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
+  command.operation = iut::operation::bind_window;
+  command.pieces = {{under.handle, offset, length}};
+  command.window = handle;
+  command.window_access = access;
+  const iut::Reply bound = carry_out(command);
+  // Where binding does not change the STag, its reply need not state it.
+  const auto stag = bound.stag ? bound.stag : allocated.stag;
+  if (!stag) throw CaseStop{Verdict::error, "a window without STag"};
+  return {handle, command.endpoint, *stag, under.base + offset};
+}
+
+void Consumer::unbind(const Window& window) {
+  iut::PostWork command;
+  command.endpoint = window.endpoint;
+  command.operation = iut::operation::bind_window;
+  command.window = window.handle;
+  static_cast<void>(carry_out(command));
+}
+
+void Consumer::invalidate(std::uint32_t stag) {
+  iut::PostWork command;
+  command.endpoint = endpoint();
+  command.operation = iut::operation::local_invalidate;
+  command.invalidate_stag = stag;
+  static_cast<void>(carry_out(command));
+}
+
+}  // namespace suite::cases
