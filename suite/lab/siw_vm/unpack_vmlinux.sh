@@ -10,11 +10,11 @@ number() { od -An -v -tu"$3" -j"$2" -N"$3" "$1" | tr -d ' '; }
 sectors=$(number "$1" $((0x1f1)) 1)
 start=$(((sectors + 1) * 512 + $(number "$1" $((0x248)) 4)))
 length=$(number "$1" $((0x24c)) 4)
-# The payload ends with the unpacked size in four octets, which is not part of the stream.
+# The payload ends with the unpacked size in four octets, which is not part of the stream but of gzip's.
 payload() { dd if="$1" bs=1M skip="$start" count="$2" iflag=skip_bytes,count_bytes status=none; }
 case "$(payload "$1" 4 | od -An -v -tx1 | tr -d ' \n')" in
   fd377a58) payload "$1" $((length - 4)) | xz -dc >"$2" ;;
   28b52ffd) payload "$1" $((length - 4)) | zstd -qdc >"$2" ;;
-  1f8b*) payload "$1" $((length - 4)) | gzip -dc >"$2" ;;
+  1f8b*) payload "$1" "$length" | gzip -dc >"$2" ;;  # whose own trailer is that size
   *) echo "unpack_vmlinux.sh: unknown compression in $1" >&2; exit 1 ;;
 esac
