@@ -18,6 +18,7 @@ also prints annotations and adds the summary to that of the job.
 
 examples:
   tools/gate.sh --out out --iut siw-vm --siw-source linux/drivers/infiniband/sw/siw
+  tools/gate.sh --out out --iut siw-vm --kernel-source linux      the guest's whole kernel from that tree
   tools/gate.sh --out out --baseline base --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
 exit: 0 nothing new fails, 1 a new failure, 2 usage, 3 the harness or the IUT could not be used, 4 a known issue no longer shows
 USAGE
