@@ -70,7 +70,8 @@ list() {
   printf 'sbin/rnic-guestd\t%s\n' "$daemon"
   printf 'lib/siw/plain/siw.ko\t%s\nlib/siw/tunable/siw.ko\t%s\n' "$kernel/siw-plain.ko" "$kernel/siw-tunable.ko"
   printf 'lib/siw/load_order\t%s\n' "$kernel/load_order"
-  for module in "$kernel"/modules/*.ko; do printf 'lib/siw/modules/%s\t%s\n' "${module##*/}" "$module"; done
+  # A kernel of a source tree has all of them built in.
+  find "$kernel/modules" -name '*.ko' -printf 'lib/siw/modules/%f\t%p\n'
   for module in "${more_modules[@]}"; do printf 'lib/siw/more/%s\t%s\n' "${module##*/}" "$module"; done
   for program in "${own[@]}" "${programs[@]}"; do printf 'bin/%s\t%s\n' "${program##*/}" "$program"; done
   for file in "${needed[@]}" "${libraries[@]}" "${plain_files[@]}"; do printf '%s\t%s\n' "${file#/}" "$file"; done
