@@ -79,6 +79,9 @@ configure >"$log" 2>&1 || { tail -n 5 "$log" >&2; fail "the kernel cannot be con
 for option in $(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=y$/\1/p' "${configs[@]}"); do
   grep -qx "$option=y" "$objects/.config" || echo "not in this kernel: $option" >>"$log"
 done
+for option in CONFIG_KASAN CONFIG_PROVE_LOCKING; do
+  [ "$checks" = no ] || grep -qx "$option=y" "$objects/.config" || fail "this tree has no $option for this machine; leave out --checks"
+done
 say "building a kernel of $source"
 # make names each file; a line for every hundred shows that it lives.
 if ! kbuild -j"$(nproc)" bzImage modules 2>&1 | tee -a "$log" |
