@@ -20,16 +20,14 @@ struct Theme {
 };
 
 struct Dimension {
-  std::string_view name;
   std::uint32_t values = 0;
   std::function<void(Theme&, std::uint32_t value)> set;
 };
 
 /// A dimension whose values are those of a list.
 template <typename Value, std::size_t N>
-Dimension one_of(std::string_view name, const std::array<Value, N>& values,
-                 void (*set)(Theme&, Value)) {
-  return {name, N, [values, set](Theme& theme, std::uint32_t value) { set(theme, values[value]); }};
+Dimension one_of(const std::array<Value, N>& values, void (*set)(Theme&, Value)) {
+  return {N, [values, set](Theme& theme, std::uint32_t value) { set(theme, values[value]); }};
 }
 
 Step step_of(Action action) {
@@ -80,30 +78,28 @@ std::vector<Dimension> stream_dimensions() {
   constexpr auto faults = static_cast<std::uint32_t>(StartupFault::no_rtr_stated) + 1;
   return {
       one_of(
-          "initiator", flags, +[](Theme& theme, bool on) { theme.stream.iut_initiates = on; }),
-      {"CRC", 4,
+          flags, +[](Theme& theme, bool on) { theme.stream.iut_initiates = on; }),
+      {4,
        [](Theme& theme, std::uint32_t value) {
          theme.stream.iut_crc = (value & 1U) != 0;
          theme.stream.peer_crc = (value & 2U) != 0;
        }},
-      {"Markers", 4,
+      {4,
        [](Theme& theme, std::uint32_t value) {
          theme.stream.iut_markers = (value & 1U) != 0;
          theme.stream.peer_markers = (value & 2U) != 0;
        }},
-      one_of("form of startup", forms, set_form),
-      one_of("the tester's depths", depths, set_depths),
+      one_of(forms, set_form),
+      one_of(depths, set_depths),
       one_of(
-          "EMSS", emss, +[](Theme& theme, std::uint32_t size) { theme.stream.emss = size; }),
-      one_of("domain and receives", memories, set_memory),
+          emss, +[](Theme& theme, std::uint32_t size) { theme.stream.emss = size; }),
+      one_of(memories, set_memory),
       one_of(
-          "work before startup", flags, +[](Theme& theme, bool on) { theme.stream.early = on; }),
+          flags, +[](Theme& theme, bool on) { theme.stream.early = on; }),
       one_of(
-          "streams", counts, +[](Theme& theme, std::size_t count) { theme.streams = count; }),
-      {"fault of startup", faults,
-       [](Theme& theme, std::uint32_t value) {
-         theme.stream.fault = static_cast<StartupFault>(value);
-       }},
+          counts, +[](Theme& theme, std::size_t count) { theme.streams = count; }),
+      {faults, [](Theme& theme,
+                  std::uint32_t value) { theme.stream.fault = static_cast<StartupFault>(value); }},
   };
 }
 
@@ -149,36 +145,32 @@ std::vector<Dimension> step_dimensions() {
   constexpr std::array<std::uint32_t, 4> rests{0, 1, 4, 0xFFFF};
   const auto all = subjects();
   return {
-      {"message or work", static_cast<std::uint32_t>(all.size()),
+      {static_cast<std::uint32_t>(all.size()),
        [all](Theme& theme, std::uint32_t value) {
          theme.step.action = all[value].action;
          theme.step.wrong = all[value].wrong;
        }},
       one_of(
-          "length", lengths,
-          +[](Theme& theme, std::uint64_t length) { theme.step.length = length; }),
+          lengths, +[](Theme& theme, std::uint64_t length) { theme.step.length = length; }),
       one_of(
-          "octets in a segment", segments,
-          +[](Theme& theme, std::uint32_t size) { theme.step.segment = size; }),
+          segments, +[](Theme& theme, std::uint32_t size) { theme.step.segment = size; }),
       one_of(
-          "octets in a TCP segment", cuts,
-          +[](Theme& theme, std::uint32_t size) { theme.step.cut = size; }),
+          cuts, +[](Theme& theme, std::uint32_t size) { theme.step.cut = size; }),
       one_of(
-          "octets that come late", rests,
-          +[](Theme& theme, std::uint32_t size) { theme.step.rest = size; }),
-      {"repetition", 4,
+          rests, +[](Theme& theme, std::uint32_t size) { theme.step.rest = size; }),
+      {4,
        [](Theme& theme, std::uint32_t value) {
          theme.step.times = (value & 1U) != 0 ? 3 : 1;
          theme.step.packed = (value & 2U) != 0;
        }},
-      one_of("manner", manners, set_manner),
+      one_of(manners, set_manner),
   };
 }
 
 // ---- what is under way, and what follows ----
 
 void set_beside(Theme& theme, Action action) {
-  if (action == theme.step.action) return;  // "repetition" has that
+  if (action == theme.step.action) return;  // its repetition has that
   Step step = step_of(action);
   step.together = true;
   theme.beside.push_back(step);
@@ -193,40 +185,36 @@ std::vector<Dimension> surrounding_dimensions() {
                              Action::peer_terminate,   Action::disconnect, Action::abort,
                              Action::deregister_region};
   return {
-      one_of("under way", beside, set_beside),
-      one_of("what follows", after, set_after),
-      {"without waiting", 2,
-       [](Theme& theme, std::uint32_t value) { theme.step.together = value != 0; }},
+      one_of(beside, set_beside),
+      one_of(after, set_after),
+      {2, [](Theme& theme, std::uint32_t value) { theme.step.together = value != 0; }},
   };
 }
 
-std::vector<Dimension> all_dimensions() {
-  std::vector<Dimension> all = stream_dimensions();
-  for (auto&& further : {step_dimensions(), surrounding_dimensions()})
-    all.insert(all.end(), further.begin(), further.end());
+/// In this order: what is under way depends on the message.
+const std::vector<Dimension>& all_dimensions() {
+  static const std::vector<Dimension> all = [] {
+    std::vector<Dimension> joined = stream_dimensions();
+    for (auto&& further : {step_dimensions(), surrounding_dimensions()})
+      joined.insert(joined.end(), further.begin(), further.end());
+    return joined;
+  }();
   return all;
 }
 
 }  // namespace
 
-std::vector<DimensionInfo> dimensions() {
-  std::vector<DimensionInfo> infos;
-  for (const Dimension& each : all_dimensions()) infos.push_back({each.name, each.values});
-  return infos;
-}
-
 CoveringSessions::CoveringSessions(std::size_t strength) {
   std::vector<std::uint32_t> sizes;
-  for (const DimensionInfo& each : dimensions()) sizes.push_back(each.values);
+  for (const Dimension& each : all_dimensions()) sizes.push_back(each.values);
   rows_ = covering_array(sizes, strength);
 }
 
 Session CoveringSessions::session(std::size_t row, std::uint64_t seed) const {
   constexpr std::size_t free_steps = 4;
-  static const std::vector<Dimension> all = all_dimensions();
+  const std::vector<Dimension>& all = all_dimensions();
   Theme theme;
   theme.step = draw_steps(seed, 1).front();
-  // The message first: what is under way depends on it.
   for (std::size_t i = 0; i < all.size(); ++i) all[i].set(theme, rows_[row][i]);
   Session session = draw_opening(seed, theme.streams);
   // What no dimension decides is drawn.

@@ -4,7 +4,7 @@
 // follows. Everything else of a session is drawn.
 #pragma once
 
-#include <string_view>
+#include <cstdint>
 #include <vector>
 
 #include "suite/sessions/covering_array.hpp"
@@ -24,12 +24,5 @@ class CoveringSessions {
  private:
   std::vector<CoveringRow> rows_;
 };
-
-struct DimensionInfo {
-  std::string_view name;
-  std::uint32_t values = 0;
-};
-/// In the order of a row's values.
-[[nodiscard]] std::vector<DimensionInfo> dimensions();
 
 }  // namespace suite::sessions

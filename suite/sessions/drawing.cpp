@@ -3,6 +3,7 @@
 
 #include <array>
 #include <random>
+#include <span>
 
 namespace suite::sessions {
 
@@ -116,28 +117,40 @@ constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::b
                                   Wrong::unasked};
 constexpr std::array wrong_terminate{Wrong::request_reserved, Wrong::wrong_length, Wrong::msn};
 
-/// A fault that is specific to the kind of message.
-Wrong special(RandomChoices& random, Action action) {
-  const bool untagged = random.one_in(3);
+/// What can be wrong in messages of one kind and in no others.
+struct SpecialWrongs {
+  std::span<const Wrong> own;
+  bool is_untagged = false;  ///< the fields of untagged segments as well
+  bool is_atomic = false;    ///< and those of an Atomic Request
+};
+
+SpecialWrongs special_wrongs_of(Action action) {
   switch (action) {
     case Action::peer_write:
-      return random.of(wrong_access);
+      return {wrong_access};
     case Action::peer_read:
-      return untagged ? random.of(wrong_untagged) : random.of(wrong_access);
+      return {wrong_access, true};
     case Action::peer_atomic:
-      if (random.one_in(3)) return random.of(wrong_atomic);
-      return untagged ? random.of(wrong_untagged) : random.of(wrong_access);
+      return {wrong_access, true, true};
     case Action::peer_send:
-      return untagged ? random.of(wrong_untagged) : random.of(wrong_send);
+      return {wrong_send, true};
     case Action::peer_immediate:
-      return untagged ? random.of(wrong_untagged) : random.of(wrong_immediate);
+      return {wrong_immediate, true};
     case Action::peer_answer:
-      return random.of(wrong_answer);
+      return {wrong_answer};
     case Action::peer_terminate:
-      return random.of(wrong_terminate);
+      return {wrong_terminate};
     default:
-      return random.of(wrong_untagged);
+      return {wrong_untagged};
   }
+}
+
+Wrong special(RandomChoices& random, Action action) {
+  const SpecialWrongs wrongs = special_wrongs_of(action);
+  const bool untagged = random.one_in(3);
+  if (wrongs.is_atomic && random.one_in(3)) return random.of(wrong_atomic);
+  if (wrongs.is_untagged && untagged) return random.of(wrong_untagged);
+  return wrongs.own[random.below(wrongs.own.size())];
 }
 
 /// One stream may go wrong once, so most messages are right.
@@ -272,42 +285,20 @@ void draw_beginning(RandomChoices& random, Session& session) {
   }
 }
 
-/// That are specific to what the tester sends by this action.
-std::vector<Wrong> special_wrongs_of(Action action) {
-  const auto joined = [](const auto&... lists) {
-    std::vector<Wrong> all;
-    (all.insert(all.end(), lists.begin(), lists.end()), ...);
-    return all;
-  };
-  switch (action) {
-    case Action::peer_write:
-      return joined(wrong_access);
-    case Action::peer_read:
-      return joined(wrong_untagged, wrong_access);
-    case Action::peer_atomic:
-      return joined(wrong_atomic, wrong_untagged, wrong_access);
-    case Action::peer_send:
-      return joined(wrong_untagged, wrong_send);
-    case Action::peer_immediate:
-      return joined(wrong_untagged, wrong_immediate);
-    case Action::peer_answer:
-      return joined(wrong_answer);
-    case Action::peer_terminate:
-      return joined(wrong_terminate);
-    default:
-      return {};
-  }
-}
-
 }  // namespace
 
 std::vector<Wrong> wrongs_of(Action action) {
   std::vector<Wrong> all{Wrong::nothing};
-  const auto special = special_wrongs_of(action);
-  if (special.empty()) return all;
-  all.insert(all.end(), odd.begin(), odd.end());
-  all.insert(all.end(), wrong_anywhere.begin(), wrong_anywhere.end());
-  all.insert(all.end(), special.begin(), special.end());
+  if (action > Action::peer_terminate) return all;  // it is no message
+  const SpecialWrongs special = special_wrongs_of(action);
+  const auto add = [&all](std::span<const Wrong> some) {
+    all.insert(all.end(), some.begin(), some.end());
+  };
+  add(odd);
+  add(wrong_anywhere);
+  if (special.is_atomic) add(wrong_atomic);
+  if (special.is_untagged) add(wrong_untagged);
+  add(special.own);
   return all;
 }
 
