@@ -186,7 +186,7 @@ void Link::write_out() {
 
 /// Sends the gathered octets so that each TCP segment begins with an FPDU and holds whole ones (RFC
 /// 5044 section 5.1): FPDUs that each fill one are sent together, since TCP cuts them apart at the
-/// same places, and behind them such as fit into one more. The rest of an FPDU ends its segment, whose
+/// same places, and after them such as fit into one more. The rest of an FPDU ends its segment, whose
 /// beginning has gone: so alignment is regained.
 std::size_t Link::send_gathered() {
   const bool aligned = decisions_.decide(

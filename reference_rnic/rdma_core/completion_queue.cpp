@@ -58,7 +58,7 @@ bool fill_send(ibv_wc& wc, const verbs::Completion& completion, Qp& qp) {
   const PostedSend& posted = qp.posted[completion.id % qp.posted.size()];
   wc.wr_id = posted.wr_id;
   wc.opcode = posted.opcode;
-  // A deviant RNIC may go on behind a request that it refused.
+  // A deviant RNIC may go on after a request that it refused.
   qp.first_unpolled = std::min(completion.id + 1, qp.next_send);
   if (posted.first_half) qp.first_half_failed = true;  // it completes only if it fails
   return !(posted.second_half && std::exchange(qp.first_half_failed, false));

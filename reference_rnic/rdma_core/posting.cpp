@@ -167,7 +167,7 @@ class PostedList {
     origins_.push_back(&wr);
     return 0;
   }
-  /// The Write, and the Immediate Data message behind it (RFC 7306 section 6): the first four of its
+  /// The Write, and the Immediate Data message after it (RFC 7306 section 6): the first four of its
   /// eight octets carry imm_data.
   int add_with_immediate(ibv_send_wr& wr, verbs::SendRequest write, PostedSend posted) {
     verbs::SendRequest immediate{.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0

@@ -86,14 +86,14 @@ BOOST_AUTO_TEST_CASE(a_short_fpdu_shares_the_segment_of_a_message_s_end) {
   BOOST_TEST(two.begun_inside.empty());
 }
 
-BOOST_AUTO_TEST_CASE(alignment_is_regained_behind_an_fpdu_that_tcp_took_in_part) {
+BOOST_AUTO_TEST_CASE(alignment_is_regained_after_an_fpdu_that_tcp_took_in_part) {
   Tapped two;
   std::vector list(40, two.write(64));
   list.insert(list.begin(), {two.write(184), two.write(181 * 1428)});
   two.post(list);
   two.settle();
   // The window of 262144 octets ends within the last FPDU of the long Write. Its rest goes alone: with
-  // others, which TCP may append to the part before it, segments behind it would begin within FPDUs.
+  // others, which TCP may append to the part before it, segments after it would begin within FPDUs.
   constexpr std::size_t part = 1300;
   BOOST_REQUIRE(!two.begun_inside.empty());
   const std::size_t rest = two.begun_inside.front();

@@ -26,7 +26,7 @@ Peer& disturbed(Body& on, Peer& peer) {
   return peer;
 }
 
-/// Sends an FPDU that ends `place` octets behind a Marker: a Write of up to 512 octets.
+/// Sends an FPDU that ends `place` octets after a Marker: a Write of up to 512 octets.
 void send_up_to(Peer& tester, std::uint64_t place, const Region& region, std::uint64_t offset) {
   for (std::size_t size = 0; size <= rnic::wire::marker_interval; size += 4) {
     const Outgoing write = rdma_write(region.stag, region.base + offset, payload(size));

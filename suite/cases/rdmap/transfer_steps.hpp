@@ -11,7 +11,7 @@ namespace suite::cases {
 /// fill a segment of the partner, and of the IUT if both measure TCP segments in the same way.
 [[nodiscard]] std::vector<std::size_t> sizes_around_segments(const StreamPeer& partner);
 
-/// Connects, and shows that the IUT finds the FPDU behind another one, also where CRC fields are
+/// Connects, and shows that the IUT finds the FPDU after another one, also where CRC fields are
 /// unused or Markers come: if not, no transfer shows anything of the layers above. An IUT may refuse
 /// all work after the first FPDU, so the receives come before it.
 StreamPeer& connect_and_find_fpdus(Body& test, const Partner& terms = {});
