@@ -26,7 +26,7 @@ const T* as(const iut::Event& event) {
 
 void Record::note(std::optional<Side> side, std::string text) {
   if (steps.size() >= most_steps) return;
-  if (text.size() > longest_step) text = text.substr(0, longest_step) + "...";
+  if (text.size() > longest_step) text.replace(longest_step, std::string::npos, "...");
   steps.push_back(
       {std::chrono::duration<double>(loop.now() - begun).count(), side, std::move(text)});
 }
