@@ -3,6 +3,7 @@
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_ep_attributes.hpp"
+#include "suite/cases/dat/framework/dat_shared_queue.hpp"
 
 namespace suite::cases::dat {
 
@@ -93,6 +94,29 @@ DAT_CASE(shared_queue_of_an_endpoint_is_not_freed, calls(dat_srq_free),
   expect(CALL(dat_srq_free, queue.srq.get()), returns(DAT_INVALID_STATE));
   side.ep.reset();
   expect(CALL(dat_srq_free, queue.srq.release()), succeeds);
+}
+
+// The stock test program for shared queues waits for this event before it frees the queue.
+DAT_CASE(broken_endpoint_of_a_shared_queue_is_told, calls(dat_ep_create_with_srq, dat_evd_wait),
+         rules("dat.ep-create-with-srq.broken-told")) {
+  const Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  need(CALL(dat_ep_disconnect, users.sender.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  (void)next_event(users.receiver.connection);  // its end, which other cases judge
+  DAT_EVENT event{};
+  DAT_COUNT more = 0;
+  constexpr DAT_TIMEOUT a_second = 1'000'000;  // of microseconds
+  const DAT_RETURN got = CALL(dat_evd_wait, ia().async_evd(), a_second, 1, &event, &more);
+  const bool told = got == DAT_SUCCESS && event.event_number == DAT_ASYNC_ERROR_EP_BROKEN;
+  advise_that(told, event_text(DAT_ASYNC_ERROR_EP_BROKEN),
+              got == DAT_SUCCESS ? event_text(event.event_number) : return_text(got));
+  if (!told) return;
+  const auto& data = event.event_data.asynch_error_event_data;
+  advise_that(data.dat_handle == users.receiver.ep.get(), "the handle of the broken endpoint",
+              "another handle");
+  advise_that(data.reason == DAT_EP_TRANSFER_TO_ERROR, "the reason DAT_EP_TRANSFER_TO_ERROR",
+              "another reason");
 }
 
 DAT_CASE(zone_for_a_shared_queue_is_refused, calls(dat_ep_create_with_srq),
