@@ -23,10 +23,19 @@ class Judging {
   Judging(const Judging&) = delete;
   Judging& operator=(const Judging&) = delete;
 
-  /// A condition that must hold. If it does not, the body (or row) ends.
+  /// A condition that must hold. If it does not, the body (or row) ends. `actual`: what came.
   void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
+  /// `otherwise`: a constant text, which is true only if the condition does not hold.
+  void expect_that(bool holds, std::string admissible, const char* otherwise, RuleRef rule = {}) {
+    std::string actual = holds ? admissible : otherwise;
+    expect_that(holds, std::move(admissible), std::move(actual), rule);
+  }
   /// What a SHOULD asks for, or only one reading of the documents: an advisory if it does not hold.
   void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
+  void advise_that(bool holds, std::string admissible, const char* otherwise, RuleRef rule = {}) {
+    std::string actual = holds ? admissible : otherwise;
+    advise_that(holds, std::move(admissible), std::move(actual), rule);
+  }
   /// Ends the case (or row) with inconclusive, not applicable or error.
   [[noreturn]] void stop(Verdict verdict, std::string reason) const {
     throw CaseStop{verdict, std::move(reason)};

@@ -12,7 +12,7 @@ CONFORMANCE_CASE(holds, rules("mpa.crc.support-implemented")) {
 
 CONFORMANCE_CASE(does_not_hold,
                  rules("mpa.crc.support-implemented", "mpa.crc.covers-length-to-pad")) {
-  expect_that(true, "truth", "truth");
+  expect_that(true, "truth", "a lie");
   expect_that(false, "truth", "a lie", "mpa.crc.covers-length-to-pad");
   expect_that(true, "never reached", "reached");
 }

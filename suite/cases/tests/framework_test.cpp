@@ -64,7 +64,9 @@ BOOST_AUTO_TEST_CASE(a_failed_expectation_names_its_rule_and_ends_the_body) {
   BOOST_TEST((outcome.verdict == Verdict::fail));
   BOOST_REQUIRE(outcome.expectations.size() == 2u);
   BOOST_TEST(outcome.expectations[0].rule == "mpa.crc.support-implemented");
+  BOOST_TEST(outcome.expectations[0].actual == "truth");
   BOOST_TEST(outcome.expectations[1].rule == "mpa.crc.covers-length-to-pad");
+  BOOST_TEST(outcome.expectations[1].actual == "a lie");
   BOOST_TEST(outcome.reason == "mpa.crc.covers-length-to-pad: a lie in place of truth");
 }
 
