@@ -13,6 +13,7 @@
 #include "plugfest/cell.hpp"
 #include "plugfest/event_reader.hpp"
 #include "plugfest/verdict.hpp"
+#include "suite/expectations/harm.hpp"
 
 namespace plugfest {
 
@@ -162,6 +163,27 @@ void EventReader::pairs(const Node& node) {
   event_.pairing = Pairing::ring;
 }
 
+/// In place of a reason: the effect of a fault that is not public yet.
+void EventReader::harm(const Node& node, std::string& reason) {
+  std::string given;
+  text(node, "harm", given);
+  if (const auto* known = suite::expectations::find_harm(given))
+    reason = known->sentence;
+  else
+    yaml_.fault(node, "harm is " + suite::expectations::harm_names());
+}
+
+/// An entry has a reason, or a harm, which is all that is said of a crash.
+void EventReader::judge_reason(const Node& entry, const std::vector<std::string>& observed) {
+  if (!entry.IsMap()) return;
+  const bool harmful = entry["harm"].IsDefined();
+  if (harmful == entry["reason"].IsDefined())
+    yaml_.fault(entry, "an entry needs either a reason or a harm");
+  else if (!harmful && std::ranges::any_of(observed, suite::expectations::is_crash))
+    yaml_.fault(entry, "where a crash was observed, harm takes the place of the reason: " +
+                           suite::expectations::harm_names());
+}
+
 /// An exception that fits no cell is probably a mistake.
 void EventReader::exceptions(const Node& node) {
   const std::vector<Cell> all = cells_of(event_, [](std::string_view) { return 1.0; });
@@ -170,10 +192,12 @@ void EventReader::exceptions(const Node& node) {
     if (item.IsMap())
       mapping(item, "an exception",
               {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
+               {"harm", [&](const Node& value) { harm(value, made.reason); }},
                {"reason", [&](const Node& value) { text(value, "reason", made.reason); }}},
-              {"cells", "reason"});
+              {"cells"});
     else
       text(item, "a glob of cells", made.cells);
+    judge_reason(item);
     if (std::ranges::none_of(all, [&](const Cell& cell) { return fits(made.cells, cell.id); }))
       yaml_.fault(item, fmt::format("no cell fits \"{}\"", made.cells));
     event_.except.push_back(std::move(made));
@@ -196,6 +220,7 @@ void EventReader::expectation(const Node& node) {
       {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
        {"verdict", [&](const Node& value) { text(value, "verdict", verdict); }},
        {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
+       {"harm", [&](const Node& value) { harm(value, made.reason); }},
        {"observed", observed},
        {"again",
         [&](const Node& value) { count(value, "again", fewest_tries, most_tries, made.again); }},
@@ -203,7 +228,8 @@ void EventReader::expectation(const Node& node) {
         [&](const Node& value) { count(value, "tries", fewest_tries, most_tries, made.tries); }},
        {"intermittent",
         [&](const Node& value) { flag(value, "intermittent", made.intermittent); }}},
-      {"cells", "verdict", "reason"});
+      {"cells", "verdict"});
+  judge_reason(node, made.observed);
   made.intermittent |= made.tries > 1;
   if (made.again > 1 && made.intermittent)
     yaml_.fault(node, "again is for rare outcomes: it goes with neither tries nor intermittent");

@@ -59,6 +59,8 @@ class EventReader {
   std::optional<std::size_t> participant_named(const Node& node);
   void exceptions(const Node& node);
   void expectation(const Node& node);
+  void harm(const Node& node, std::string& reason);
+  void judge_reason(const Node& entry, const std::vector<std::string>& observed = {});
   void need_addresses();
   void judge_guests();
 

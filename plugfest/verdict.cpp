@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/results/outcome.hpp"
+
 namespace plugfest {
 
 namespace {
@@ -107,8 +109,9 @@ void add_kernel_complaint(Outcome& outcome, Side side, const std::string& compla
   outcome.advisory = false;
   outcome.fault = other_too ? Fault::both : own;
   outcome.reason =
-      fmt::format("the {}'s kernel: {}{}{}", name(side), complaint.substr(0, complaint.find('\n')),
-                  outcome.reason.empty() ? "" : "; ", outcome.reason);
+      fmt::format("the {}'s {}: {}{}{}", name(side), suite::results::words_for_incident,
+                  complaint.substr(0, complaint.find('\n')), outcome.reason.empty() ? "" : "; ",
+                  outcome.reason);
   outcome.said.push_back({side, "kernel log:\n" + complaint});
 }
 

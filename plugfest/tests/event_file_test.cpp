@@ -87,10 +87,30 @@ BOOST_AUTO_TEST_CASE(cells_that_are_not_played) {
   BOOST_TEST(left_out.back().cell.id == "b/a/read.sizes#1");
   BOOST_TEST(!left_out.back().reason.empty());
   expect_fault(two + "scenarios: ['*']\nexcept: [{cells: '*'}]\n",
-               "e.yaml:6: an exception needs \"reason\"");
+               "e.yaml:6: an entry needs either a reason or a harm");
   expect_fault(two + "scenarios: [send.plain]\nexcept: ['*/read.sizes']\n",
                "e.yaml:6: no cell fits \"*/read.sizes\"");
   expect_fault(two + "scenarios: ['*']\nexcept: send.plain\n", "e.yaml:6: except must be a list");
+}
+
+BOOST_AUTO_TEST_CASE(of_a_crash_only_its_effect_is_said) {
+  const std::string rest = "scenarios: ['*']\n";
+  const auto entry = [&](const std::string& more) {
+    return two + rest + "expectations:\n  - {cells: x, verdict: fail, " + more + "}\n";
+  };
+  const std::string crash = "observed: [nothing, '*ended by SIGSEGV']";
+  const auto read = parse(entry(crash + ", harm: process"));
+  BOOST_REQUIRE(read);
+  BOOST_TEST(read->expectations.front().reason == "It ends or blocks the process.");
+  const auto left_out = parse(two + rest + "except: [{cells: 'a/*', harm: kernel}]\n");
+  BOOST_REQUIRE(left_out);
+  BOOST_TEST(left_out->except.front().reason == "It stops the kernel.");
+  expect_fault(entry(crash + ", reason: a race"), "e.yaml:7: where a crash was observed, harm");
+  expect_fault(entry("observed: \"the responder's kernel complained: *\", reason: a race"),
+               "e.yaml:7: where a crash was observed, harm");
+  expect_fault(entry("harm: fire"), "e.yaml:7: harm is one of kernel, process");
+  expect_fault(entry("harm: kernel, reason: a race"), "e.yaml:7: an entry needs either");
+  expect_fault(entry("intermittent: true"), "e.yaml:7: an entry needs either");
 }
 
 BOOST_AUTO_TEST_CASE(a_race_has_tries) {

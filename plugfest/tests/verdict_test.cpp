@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(a_complaint_of_a_kernel_fails_the_cell) {
   add_kernel_complaint(outcome, Side::initiator, "BUG: at x\nCall Trace:");
   BOOST_TEST((outcome.verdict == Verdict::fail));
   BOOST_TEST((outcome.fault == Fault::initiator));
-  BOOST_TEST(outcome.reason == "the initiator's kernel: BUG: at x");
+  BOOST_TEST(outcome.reason == "the initiator's kernel complained: BUG: at x");
   BOOST_TEST(outcome.said.back().text == "kernel log:\nBUG: at x\nCall Trace:");
   add_kernel_complaint(outcome, Side::responder, "WARN");
   BOOST_TEST((outcome.fault == Fault::both));

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
-#include "base/exit_status.hpp"
 #include "base/strict_yaml.hpp"
+#include "suite/expectations/harm.hpp"
 
 namespace suite::expectations {
 
@@ -29,21 +29,6 @@ constexpr std::array<std::string_view, 3> include_members{"file", "iut", "except
 constexpr std::array<std::string_view, 10> finding_members{
     "rule",     "observed", "case",   "intermittent", "iut",
     "versions", "harm",     "reason", "date",         "link"};
-
-// What may be published about a fault that an attacker could use: docs/SECURITY.md.
-struct Harm {
-  std::string_view name, sentence;
-};
-constexpr std::array<Harm, 4> harms{Harm{"kernel", "It stops the kernel."},
-                                    Harm{"process", "It ends or blocks the process."},
-                                    Harm{"listener", "It keeps the listener from serving others."},
-                                    Harm{"disclosure", "It discloses memory."}};
-
-// An outcome that is a crash in itself. The author of the file writes patterns of texts, so that the
-// words are what there is to look at.
-bool is_crash(const std::string& observed) {
-  return observed.contains(base::words_for_crash) || observed.contains(results::words_for_incident);
-}
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -288,15 +273,11 @@ class Loader {
     return {};
   }
 
-  static std::string harm_names() {
-    return fmt::format("one of {}", fmt::join(harms | std::views::transform(&Harm::name), ", "));
-  }
-
   // The reason in the report: of a harm no more than its effect, until it is public.
   std::string reason(const YAML::Node& node) {
     if (!node["harm"]) return word(node, "reason");
-    const auto harm = std::ranges::find(harms, word(node, "harm"), &Harm::name);
-    if (harm == harms.end()) {
+    const Harm* harm = find_harm(word(node, "harm"));
+    if (harm == nullptr) {
       fault(line(node["harm"]), "`harm` is " + harm_names());
       return {};
     }
