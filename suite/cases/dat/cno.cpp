@@ -377,6 +377,24 @@ DAT_CASE(descriptor_is_readable_while_there_is_a_trigger, calls(dat_cno_fd_creat
   expect_that(!one.readable(0), "nothing to read after the trigger", "readable");
 }
 
+DAT_CASE(descriptor_is_readable_until_the_last_trigger_is_taken,
+         calls(dat_cno_fd_create, dat_cno_trigger),
+         rules("dat.cno-fd-create.success", "dat.cno-trigger.success")) {
+  WithDescriptor one(*this);
+  const Evd first = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, one.cno.get());
+  const Evd second = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, one.cno.get());
+  need(post(first), "no software event");
+  need(post(second), "no software event");
+  DAT_EVD_HANDLE by = DAT_HANDLE_NULL, then = DAT_HANDLE_NULL;
+  expect(CALL(DAT_CNO_TRIGGER, one.cno.get(), &by), succeeds, "dat.cno-trigger.success");
+  expect_that(one.readable(0), "readable, since another trigger waits", "nothing to read");
+  expect(CALL(DAT_CNO_TRIGGER, one.cno.get(), &then), succeeds, "dat.cno-trigger.success");
+  expect_that(
+      (by == first.get() && then == second.get()) || (by == second.get() && then == first.get()),
+      "each dispatcher once", "other handles", "dat.cno-trigger.success");
+  expect_that(!one.readable(0), "nothing to read after the last trigger", "readable");
+}
+
 DAT_CASE(query_returns_the_descriptor, calls(dat_cno_fd_create, dat_cno_query),
          rules("dat.cno-query.success")) {
   WithDescriptor one(*this);

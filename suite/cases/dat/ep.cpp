@@ -281,6 +281,26 @@ DAT_CASE(posted_receive_is_not_idle, calls(dat_ep_get_status), rules("dat.ep-get
   expect_that(receives != DAT_FALSE, "receives idle", "receives outstanding");
 }
 
+DAT_CASE(read_into_several_segments_is_one_request, calls(dat_ep_get_status, dat_ep_post_rdma_read),
+         rules("dat.ep-get-status.success")) {
+  const Pair pair = connected();
+  const Lmr memory(ia(), pair.pz.get(), 64);
+  DAT_EP_PARAM param{};
+  need(CALL(dat_ep_query, pair.active.ep.get(), DAT_EP_FIELD_ALL, &param), "no EP query");
+  if (param.ep_attr.max_rdma_read_iov < 2)
+    stop(Verdict::not_applicable, "an RDMA Read has one segment");
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    need(post_read(pair.active.ep.get(), {memory.triplet(0, 8), memory.triplet(16, 8)},
+                   memory.remote(32, 16), id),
+         "no read");
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  DAT_EP_STATE state{};
+  DAT_BOOLEAN receives{}, requests{};
+  expect(CALL(dat_ep_get_status, pair.active.ep.get(), &state, &receives, &requests), succeeds);
+  expect_that(requests != DAT_FALSE, "requests idle", "requests outstanding");
+}
+
 DAT_CASE(status_may_be_asked_in_part, calls(dat_ep_get_status), rules("dat.ep-get-status.success"),
          with_hostile_handles) {
   const Pz pz = ia().pz();
@@ -350,6 +370,27 @@ DAT_CASE(reset_endpoint_connects_again, calls(dat_ep_reset, dat_ep_connect),
   need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
   need(post_send(pair.active.ep.get(), {memory.triplet(8, 8)}, 2), "no send");
   (void)expect_completion(pair.passive.receives, 1, DAT_DTO_SUCCESS);
+}
+
+// Why it ended the last time says nothing about the next.
+DAT_CASE(endpoint_that_was_reset_can_break, calls(dat_ep_reset, dat_ep_set_watermark),
+         rules("dat.ep-reset.success", "dat.ep-set-watermark.hard")) {
+  const Pair pair = connected();
+  need(CALL(dat_ep_disconnect, pair.passive.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  for (const Side* side : {&pair.active, &pair.passive}) {
+    (void)next_event(side->connection);  // the end of the first connection
+    expect(CALL(dat_ep_reset, side->ep.get()), succeeds);
+  }
+  const Listener listener(ia());
+  need(start_connect(ia(), pair.active.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), pair.passive.ep.get(), 0, nullptr), "no accept");
+  (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const Lmr memory(ia(), pair.pz.get(), 64);
+  need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+  expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), DAT_WATERMARK_INFINITE, 0), succeeds,
+         "dat.ep-set-watermark.hard");
+  (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_BROKEN,
+                     "dat.ep-set-watermark.hard");
 }
 
 DAT_CASE(reset_of_an_unconnected_endpoint_keeps_its_receives, calls(dat_ep_reset),
@@ -430,8 +471,12 @@ DAT_CASE(hard_watermark_breaks_the_connection, calls(dat_ep_set_watermark),
   const Pair pair = connected();
   const Lmr memory(ia(), pair.pz.get(), 64);
   expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), DAT_WATERMARK_INFINITE, 1), succeeds);
-  for (DAT_UINT64 id = 1; id <= 2; ++id)
+  const auto post = [&](DAT_UINT64 id) {
     need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
+  };
+  post(1);  // as many as the watermark says, and no more
+  expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
+  post(2);
   (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_BROKEN);
   expect_state(pair.passive.ep, DAT_EP_STATE_DISCONNECTED);
 }

@@ -100,6 +100,26 @@ DAT_CASE(fenced_write_waits_for_the_read, calls(dat_ep_post_rdma_write),
   expect_octets(*this, target, 0, size, std::byte{2});
 }
 
+DAT_CASE(fenced_read_into_several_segments_waits_for_the_read, calls(dat_ep_post_rdma_read),
+         rules("dat.ep-post-send.fence"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 256 * 1024;
+  if (attributes_of(*this, pair.active.ep).max_rdma_read_iov < 2)
+    stop(Verdict::not_applicable, "an RDMA Read has one segment");
+  const Lmr between(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{1});
+  const Lmr source(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{2});
+  Lmr target(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{3});
+  need(post_read(pair.active.ep.get(), {between.triplet()}, source.remote(), 1), "no read");
+  // What the first Read brings is what the second one fetches.
+  expect(post_read(pair.active.ep.get(),
+                   {target.triplet(0, size / 2), target.triplet(size / 2, size / 2)},
+                   between.remote(), 2, with_flags(DAT_COMPLETION_BARRIER_FENCE_FLAG)),
+         succeeds);
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  expect_octets(*this, target, 0, size, std::byte{2});
+}
+
 DAT_CASE(completions_keep_the_order_of_their_posts,
          calls(dat_ep_post_send, dat_ep_post_rdma_write, dat_ep_post_rdma_read),
          rules("dat.ep-post-send.order")) {

@@ -239,6 +239,8 @@ DAT_CASE(wait_on_an_unwaitable_dispatcher_is_refused,
   expect(wait_on(evd, 0).code, returns(DAT_INVALID_STATE));
   need(CALL(dat_evd_clear_unwaitable, evd.get()), "not waitable");
   expect(wait_on(evd, 0).code, succeeds, "dat.evd-clear-unwaitable.success");
+  expect(wait_on(evd, a_moment).code, returns(DAT_TIMEOUT_EXPIRED),
+         "dat.evd-clear-unwaitable.success");
 }
 
 DAT_CASE(waiter_returns_when_the_dispatcher_becomes_unwaitable,
@@ -287,6 +289,27 @@ DAT_CASE(threshold_needs_completions_that_notify, calls(dat_evd_wait),
   const Side side = make_side(ia(), pz, &attr);
   expect(wait_on(side.requests, 0, 2).code, returns(DAT_INVALID_STATE));
   expect(wait_on(side.requests, 0, 1).code, returns(DAT_TIMEOUT_EXPIRED));
+}
+
+// The notification is the consumer's as long as an endpoint of the stream has such flags.
+DAT_CASE(threshold_follows_the_flags_of_the_endpoint, calls(dat_evd_wait, dat_ep_modify),
+         rules("dat.evd-wait.selective", "dat.ep-modify.success")) {
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  const auto modify_to = [&](DAT_COMPLETION_FLAGS flags) {
+    DAT_EP_PARAM param{};
+    need(CALL(dat_ep_query, side.ep.get(), DAT_EP_FIELD_ALL, &param), "no EP query");
+    param.ep_attr.request_completion_flags = flags;
+    expect(
+        CALL(dat_ep_modify, side.ep.get(), DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS, &param),
+        succeeds, "dat.ep-modify.success");
+  };
+  for (int i = 0; i < 2; ++i) {
+    modify_to(DAT_COMPLETION_UNSIGNALLED_FLAG);
+    expect(wait_on(side.requests, 0, 2).code, returns(DAT_INVALID_STATE));
+    modify_to(DAT_COMPLETION_DEFAULT_FLAG);
+    expect(wait_on(side.requests, 0, 2).code, returns(DAT_TIMEOUT_EXPIRED));
+  }
 }
 
 DAT_CASE(every_event_reaches_one_of_many_threads, calls(dat_evd_dequeue, dat_evd_post_se),

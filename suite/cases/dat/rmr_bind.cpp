@@ -201,6 +201,17 @@ DAT_CASE(second_bind_makes_another_context, calls(dat_rmr_bind), rules("dat.rmr-
   setup.read(*this, setup.address(64), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
+// Part of a context may be a counter, which wraps.
+DAT_CASE(each_of_many_binds_returns_the_context_of_its_window, calls(dat_rmr_bind),
+         rules("dat.rmr-bind.rebind"), deadline_of(10s)) {
+  WindowSetup setup(*this);
+  constexpr int many = 300;
+  for (int i = 0; i < many; ++i) {
+    setup.bound(*this, setup.region.triplet());
+    setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  }
+}
+
 DAT_CASE(unbound_context_gives_no_access, calls(dat_rmr_bind), rules("dat.rmr-bind.unbind")) {
   WindowSetup setup(*this);
   setup.bound(*this, setup.region.triplet());
@@ -266,11 +277,15 @@ DAT_CASE(bind_on_a_disconnected_endpoint_is_flushed, calls(dat_rmr_bind),
   need(CALL(dat_ep_disconnect, setup.pair.passive.ep.get(), DAT_CLOSE_ABRUPT_FLAG),
        "no disconnect");
   expect_event(setup.pair.passive.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-  expect(setup.bind(setup.region.triplet(), {.cookie = 12}), succeeds);
-  const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
-  const auto& data = event.event_data.rmr_completion_event_data;
-  same(*this, "cookie", data.user_cookie.as_64, 12);
-  same(*this, "status", data.status, DAT_DTO_ERR_FLUSHED);
+  // What fails is reported, though its completion is suppressed.
+  for (const DAT_COMPLETION_FLAGS flags :
+       {DAT_COMPLETION_DEFAULT_FLAG, DAT_COMPLETION_SUPPRESS_FLAG}) {
+    expect(setup.bind(setup.region.triplet(), {.flags = flags, .cookie = 12U + flags}), succeeds);
+    const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
+    const auto& data = event.event_data.rmr_completion_event_data;
+    same(*this, "cookie", data.user_cookie.as_64, 12U + flags);
+    same(*this, "status", data.status, DAT_DTO_ERR_FLUSHED);
+  }
 }
 
 DAT_CASE(bind_on_an_unconnected_endpoint_is_refused, calls(dat_rmr_bind),

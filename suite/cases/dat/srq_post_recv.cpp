@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Receives of a shared receive queue: dat_srq_post_recv.
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_shared_queue.hpp"
 
 namespace suite::cases::dat {
@@ -82,6 +83,25 @@ DAT_CASE(full_queue_refuses_receives, calls(dat_srq_post_recv), rules("dat.srq-p
   const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
   for (DAT_COUNT i = 0; i < entries; ++i) expect(queue.post(0), succeeds);
   expect(queue.post(0), returns(DAT_INSUFFICIENT_RESOURCES));
+}
+
+// A buffer is outstanding until its completion has been reaped (dat_srq_resize).
+DAT_CASE(buffer_counts_until_its_completion_is_taken, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.full")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
+  for (DAT_COUNT i = 0; i < entries; ++i) need(queue.post(0), "no receive");
+  users.send(*this, queue.memory.triplet(0, 8));
+  (void)expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
+  // Its message has arrived when a Read that was posted later has been answered.
+  const Lmr own(ia(), queue.pz.get(), 8);
+  need(post_read(users.sender.ep.get(), {own.triplet()}, queue.memory.remote(0, 8), 1), "no read");
+  (void)expect_completion(users.sender.requests, 1, DAT_DTO_SUCCESS);
+  expect(queue.post(0), returns(DAT_INSUFFICIENT_RESOURCES));
+  (void)next_event(users.receiver.receives);
+  expect(queue.post(0), succeeds);
 }
 
 DAT_CASE(receive_beyond_its_region_is_refused, calls(dat_srq_post_recv),
