@@ -50,6 +50,7 @@ class EventReader {
   void agent(const Node& node, Participant& into);
   void reference(const Node& node, Participant& into);
   void ssh(const Node& node, Participant& into);
+  void tls(const Node& node, Participant& into);
   void argv(const Node& node, Participant& into);
   void guest(const Node& node, Participant& into);
   void pics(const Node& node, Participant& into);
@@ -60,6 +61,8 @@ class EventReader {
   void exceptions(const Node& node);
   void expectation(const Node& node);
   void need_addresses();
+  void tls_files(const Node& node);
+  void judge_tls();
   void judge_guests();
 
   base::StrictYaml yaml_;

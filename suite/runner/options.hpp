@@ -36,6 +36,8 @@ struct Options {
   // the IUT
   std::string iut = "reference", host;
   std::string agent_path;  ///< of rnic-agent on the IUT's host; empty: in its PATH
+  /// --host tls: files in PEM: of this host, and of the authority that has signed the agent's
+  std::filesystem::path certificate, key, authority;
   IutChoice choice;
   std::vector<std::string> addresses;  ///< of the IUT, where it is not in the lab's network
   std::vector<std::string> tester_addresses;
