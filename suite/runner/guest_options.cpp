@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/guest_options.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -16,11 +18,22 @@ void add_guest_options(CLI::App& app, Options& o) {
   app.add_flag("--kernel-checks", o.kernel_checks,
                "build it with KASAN, lockdep and more that finds errors of memory and locking")
       ->needs("--kernel-source");
+  CLI::Option* image = app.add_option(
+      "--kernel", o.kernel_image,
+      "siw-vm: the guest's kernel is this bzImage, which is built already; --modules has the rest");
+  CLI::Option* modules = app.add_option(
+      "--modules", o.kernel_modules,
+      "its modules, siw among them: what `make modules_install INSTALL_MOD_PATH=DIR` has made");
+  image->needs(modules)->excludes("--kernel-source");
+  modules->needs(image);
 }
 
 std::optional<std::string> fault_of_guest(const Options& o) {
-  if (!o.kernel_source.empty() && !o.choice.in_guest())
-    return fmt::format("--kernel-source does not go with --iut {}, which runs in no guest", o.iut);
+  if (o.choice.in_guest()) return std::nullopt;
+  for (const auto& [option, value] :
+       {std::pair{"--kernel-source", &o.kernel_source}, std::pair{"--kernel", &o.kernel_image}})
+    if (!value->empty())
+      return fmt::format("{} does not go with --iut {}, which runs in no guest", option, o.iut);
   return std::nullopt;
 }
 
@@ -30,6 +43,9 @@ std::vector<std::string> arguments_of_guest(const Options& o) {
   if (!o.kernel_source.empty())
     words.insert(words.end(), {"--kernel-source", o.kernel_source.string()});
   if (o.kernel_checks) words.emplace_back("--kernel-checks");
+  if (!o.kernel_image.empty())
+    words.insert(words.end(),
+                 {"--kernel", o.kernel_image.string(), "--modules", o.kernel_modules.string()});
   return words;
 }
 

@@ -153,6 +153,25 @@ BOOST_AUTO_TEST_CASE(agents_that_connect_to_us) {
     refuses({"--iut", "verbs:a", "--host", wrong, "--ca", "c"}, "is none of ssh:");
 }
 
+BOOST_AUTO_TEST_CASE(kernels_of_the_guest) {
+  const Options built = good({"--iut", "siw-vm", "--kernel", "bzImage", "--modules", "installed"});
+  BOOST_TEST(built.kernel_image == "bzImage");
+  const Words again = judging_arguments(built);
+  const Words last{"--kernel", "bzImage", "--modules", "installed"};
+  BOOST_REQUIRE(again.size() >= last.size());
+  BOOST_TEST(Words(again.end() - 4, again.end()) == last, boost::test_tools::per_element());
+  const auto refuses = [](const Words& words, const std::string& text) {
+    const std::string said = refusal(words);
+    BOOST_TEST(said.find(text) != std::string::npos, said);
+  };
+  refuses({"--iut", "siw-vm", "--kernel", "b"}, "--kernel requires --modules");
+  refuses({"--iut", "siw-vm", "--modules", "d"}, "--modules requires --kernel");
+  refuses({"--iut", "siw-vm", "--kernel", "b", "--modules", "d", "--kernel-source", "s"},
+          "excludes");
+  refuses({"--kernel", "b", "--modules", "d"}, "--kernel does not go with --iut reference");
+  refuses({"--kernel-source", "s"}, "--kernel-source does not go with --iut reference");
+}
+
 BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
   const auto suggests = [](const Words& words, const std::string& word) {
     return refusal(words).find("(did you mean '" + word + "'?)") != std::string::npos;
