@@ -23,6 +23,11 @@ struct SshAgent {
   std::string host;  ///< as ssh takes it
   std::string program = "rnic-agent";
 };
+/// Our agent on another host, which connects to this one over TLS.
+struct TlsAgent {
+  std::string name;    ///< that its certificate is for
+  std::string listen;  ///< [ADDRESS:]PORT of this host, of this participant alone
+};
 /// Any program that speaks the agent's protocol on its standard input and output.
 struct ArgvAgent {
   std::vector<std::string> argv;
@@ -32,7 +37,7 @@ struct SiwGuest {
   std::string kernel;   ///< series of Debian's kernels, e.g. "6.1"
   bool checks = false;  ///< its kernel looks for memory errors, and stops at one
 };
-using AgentKind = std::variant<LocalReference, SshAgent, ArgvAgent, SiwGuest>;
+using AgentKind = std::variant<LocalReference, SshAgent, TlsAgent, ArgvAgent, SiwGuest>;
 
 struct Participant {
   std::string name;  ///< unique; part of file names
@@ -47,6 +52,12 @@ struct Participant {
   int parallel = 1;                    ///< cells that its host may be in at a time
   std::string node{};                  ///< of a Slurm cluster: its host
   std::string digest{};                ///< of what its results depend on
+};
+
+/// Files in PEM with which agents over TLS are met.
+struct TlsFiles {
+  std::string certificate, key;  ///< of this host
+  std::string authority;         ///< certificate of whoever has signed those of the agents
 };
 
 /// Which ordered pairs play.
@@ -80,6 +91,7 @@ struct Event {
   int repeats = 1;
   std::chrono::seconds deadline{30};     ///< of one cell
   std::chrono::seconds step_timeout{5};  ///< of one step of a scenario
+  TlsFiles tls{};                        ///< empty where no agent connects over TLS
   std::string capture_interface;         ///< of this host, outside a lab; empty: no capture there
   std::vector<Expectation> expectations;
   std::string digest;  ///< of what is played: of the whole file but its expectations

@@ -242,10 +242,11 @@ void EventReader::expectation(const Node& node) {
 
 namespace {
 
-/// The digest of everything that says what is played: expectations may change while results stand.
+/// The digest of everything that says what is played: expectations, and the certificates with which
+/// agents are met, may change while results stand.
 std::string digest_of(const YAML::Node& top) {
   YAML::Node played = YAML::Clone(top);
-  played.remove("expectations");
+  for (const char* key : {"expectations", "tls"}) played.remove(key);
   const std::string text = YAML::Dump(played);
   return base::sha256(std::as_bytes(std::span(text)));
 }
@@ -270,6 +271,7 @@ std::expected<Event, Faults> EventReader::read(const std::string& text_of_file) 
             return yaml_.fault(list, fmt::format("more than {} participants", most_participants));
           items(list, "participants", [this](const Node& item) { participant(item); });
         }},
+       {"tls", [&](const Node& value) { tls_files(value); }},
        {"join", [&](const Node& value) { join_node.reset(value); }},
        {"scenarios", [&](const Node& value) { scenarios(value); }},
        {"pairs", [&](const Node& value) { pairs_node.reset(value); }},
@@ -294,6 +296,7 @@ std::expected<Event, Faults> EventReader::read(const std::string& text_of_file) 
   if (except_node.IsDefined() && !except_node.IsNull()) exceptions(except_node);  // of all these
   need_addresses();
   judge_guests();
+  judge_tls();
   if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
   event_.digest = digest_of(*top);
   return event_;

@@ -2,6 +2,7 @@
 // The participants of an event file.
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <span>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "plugfest/event_reader.hpp"
 #include "suite/iut/pics/pics.hpp"
+#include "suite/iut/tls/endpoint.hpp"
 
 namespace plugfest {
 
@@ -128,9 +130,11 @@ void EventReader::agent(const Node& node, Participant& into) {
   mapping(node, "agent",
           {{"reference", one(&EventReader::reference)},
            {"ssh", one(&EventReader::ssh)},
+           {"tls", one(&EventReader::tls)},
            {"argv", one(&EventReader::argv)},
            {"siw-vm", one(&EventReader::guest)}});
-  if (kinds != 1) yaml_.fault(node, "agent must have exactly one of reference, ssh, argv, siw-vm");
+  if (kinds != 1)
+    yaml_.fault(node, "agent must have exactly one of reference, ssh, tls, argv, siw-vm");
 }
 
 void EventReader::reference(const Node& node, Participant& into) {
@@ -150,6 +154,17 @@ void EventReader::ssh(const Node& node, Participant& into) {
           {{"host", [&](const Node& value) { word(value, "host", "._-@:", made.host); }},
            {"program", [&](const Node& value) { word(value, "program", "._-/", made.program); }}},
           {"host"});
+  into.agent = std::move(made);
+}
+
+void EventReader::tls(const Node& node, Participant& into) {
+  TlsAgent made;
+  mapping(node, "tls",
+          {{"name", [&](const Node& value) { word(value, "name", ".-", made.name); }},
+           {"listen", [&](const Node& value) { text(value, "listen", made.listen); }}},
+          {"name", "listen"});
+  if (!made.listen.empty() && !suite::iut::tls::parse_endpoint(made.listen))
+    yaml_.fault(node, fmt::format("listen: \"{}\" is not [ADDRESS:]PORT", made.listen));
   into.agent = std::move(made);
 }
 
@@ -183,6 +198,38 @@ void EventReader::pics(const Node& node, Participant& into) {
     return;
   }
   for (const std::string& fault : loaded.error()) yaml_.fault(node, "pics: " + fault);
+}
+
+/// Relative to the event file.
+void EventReader::tls_files(const Node& node) {
+  const auto file = [this](std::string& into, const char* key) {
+    return [this, &into, key](const Node& value) {
+      text(value, key, into);
+      if (!into.empty()) into = (options_.folder / into).string();
+    };
+  };
+  TlsFiles& files = event_.tls;
+  mapping(node, "tls",
+          {{"certificate", file(files.certificate, "certificate")},
+           {"key", file(files.key, "key")},
+           {"ca", file(files.authority, "ca")}},
+          {"certificate", "key", "ca"});
+}
+
+/// Each has a place of its own to connect to, which tells them apart.
+void EventReader::judge_tls() {
+  std::map<std::string, std::string> taken;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    const Participant& one = event_.participants[at];
+    const auto* agent = std::get_if<TlsAgent>(&one.agent);
+    if (agent == nullptr) continue;
+    if (event_.tls.key.empty())
+      yaml_.fault(places_[at],
+                  "the event needs \"tls\", with certificate, key and ca of this host");
+    if (const auto [other, fresh] = taken.emplace(agent->listen, one.name); !fresh)
+      yaml_.fault(places_[at], fmt::format("\"{}\" listens at {} too: give each its own port",
+                                           other->second, agent->listen));
+  }
 }
 
 /// Outside a lab a participant has the address that it states.

@@ -50,6 +50,7 @@ class EventReader {
   void agent(const Node& node, Participant& into);
   void reference(const Node& node, Participant& into);
   void ssh(const Node& node, Participant& into);
+  void tls(const Node& node, Participant& into);
   void argv(const Node& node, Participant& into);
   void guest(const Node& node, Participant& into);
   void pics(const Node& node, Participant& into);
@@ -62,6 +63,8 @@ class EventReader {
   void harm(const Node& node, std::string& reason);
   void judge_reason(const Node& entry, const std::vector<std::string>& observed = {});
   void need_addresses();
+  void tls_files(const Node& node);
+  void judge_tls();
   void judge_guests();
 
   base::StrictYaml yaml_;

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "suite/iut/agent_client.hpp"
 #include "suite/lab/dat_conf.hpp"
 
@@ -120,6 +121,18 @@ std::vector<std::string> agent_command(const Event& event, std::size_t at,
                                        const std::string& address, const std::string& own_agent) {
   const Participant& participant = event.participants[at];
   if (const auto* free = std::get_if<ArgvAgent>(&participant.agent)) return free->argv;
+  if (const auto* caller = std::get_if<TlsAgent>(&participant.agent))
+    return {base::built_program("suite/iut/rnic-await-agent").string(),
+            "--listen",
+            caller->listen,
+            "--peer",
+            caller->name,
+            "--certificate",
+            event.tls.certificate,
+            "--key",
+            event.tls.key,
+            "--ca",
+            event.tls.authority};
   if (const auto* remote = std::get_if<SshAgent>(&participant.agent)) {
     std::vector<std::string> argv = suite::iut::through_ssh(remote->host);
     argv.insert(argv.end(),

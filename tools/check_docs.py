@@ -32,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 
-OURS = {"rnic-suite", "rnic-plugfest", "rnic-lint", "rnic-self-test", "rnic-lab", "rnic-agent", "rnic-dat-cases", "cases_on_reference",
+OURS = {"rnic-suite", "rnic-plugfest", "rnic-lint", "rnic-self-test", "rnic-lab", "rnic-agent", "rnic-await-agent", "rnic-dat-cases", "cases_on_reference",
         "run_suite.sh", "run_tests.sh"}
 SUBCOMMANDS = {"rnic-suite", "rnic-plugfest"}
 TAGS = {"long", "dut", "hardware"}

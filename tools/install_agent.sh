@@ -8,7 +8,8 @@ usage() {
 usage: tools/install_agent.sh [--host [USER@]HOST] [--build-here] [--prefix DIR]
 
 Builds rnic-agent from these sources and installs it as DIR/bin/rnic-agent. It needs a C++17 compiler, CMake 3.13, rdma-core's
-development files and the header nlohmann/json.hpp (Debian: g++ cmake libibverbs-dev librdmacm-dev nlohmann-json3-dev).
+development files and the header nlohmann/json.hpp (Debian: g++ cmake libibverbs-dev librdmacm-dev nlohmann-json3-dev); with OpenSSL's
+development files (libssl-dev) the agent can also connect to the tester over TLS.
 
   --host HOST    on that host, which ssh reaches without a password: the sources are sent there and built there
   --build-here   with --host: builds on this host and sends the program, to a host with the same system that has no compiler

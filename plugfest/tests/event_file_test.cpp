@@ -167,6 +167,35 @@ BOOST_AUTO_TEST_CASE(programs_run_only_where_the_author_is_trusted) {
   BOOST_TEST(ssh.back() == "siw0");
 }
 
+BOOST_AUTO_TEST_CASE(agents_that_connect_to_this_host) {
+  const auto with = [](const std::string& first, const std::string& second,
+                       const std::string& rest =
+                           "tls: {certificate: t.pem, key: t.key, ca: /c}\n") {
+    return "event: e\nparticipants:\n  - {name: a, address: 1.2.3.4, agent: {tls: " + first +
+           "}}\n  - {name: b, address: 1.2.3.5, agent: {tls: " + second + "}}\nscenarios: ['*']\n" +
+           rest;
+  };
+  const std::string one = "{name: a.dut, listen: '192.0.2.1:7471'}";
+  const std::string other = "{name: b.dut, listen: '[fd00::1]:7472'}";
+  const auto event = parse(with(one, other));
+  BOOST_REQUIRE(event);
+  BOOST_TEST(!plays_in_lab(*event));
+  const auto argv = agent_command(*event, 0, "1.2.3.4", "own");
+  const std::vector<std::string> words{
+      "--listen", "192.0.2.1:7471", "--peer",  "a.dut", "--certificate",
+      "./t.pem",  "--key",          "./t.key", "--ca",  "/c"};
+  BOOST_TEST(std::vector<std::string>(argv.begin() + 1, argv.end()) == words,
+             boost::test_tools::per_element());
+  // New certificates do not change what was played.
+  BOOST_TEST(parse(with(one, other, "tls: {certificate: u, key: u, ca: u}\n"))->digest ==
+             event->digest);
+  expect_fault(with(one, other, ""), "e.yaml:3: the event needs \"tls\"");
+  expect_fault(with(one, "{name: b, listen: '192.0.2.1:7471'}"), "e.yaml:4: \"a\" listens at");
+  expect_fault(with(one, "{name: b, listen: '70000'}"), "is not [ADDRESS:]PORT");
+  expect_fault(with(one, "{name: '$(x)', listen: '7472'}"), "name must be made of");
+  expect_fault(with(one, "{name: b}"), "needs \"listen\"");
+}
+
 BOOST_AUTO_TEST_CASE(guests_of_this_machine) {
   const auto with = [](const std::string& guest,
                        const std::string& other = "agent: {reference: }") {

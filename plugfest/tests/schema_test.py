@@ -32,6 +32,11 @@ def main():
     two_kinds = copy.deepcopy(good)
     two_kinds["participants"][0]["agent"] = {"reference": None, "argv": ["x"]}
     assert not validator.is_valid(two_kinds)
+    over_tls = dict(copy.deepcopy(good), tls={"certificate": "t.pem", "key": "t.key", "ca": "ca.pem"})
+    over_tls["participants"][0]["agent"] = {"tls": {"name": "dut", "listen": "192.0.2.1:7470"}}
+    assert validator.is_valid(over_tls)
+    del over_tls["tls"]["key"]
+    assert not validator.is_valid(over_tls)
 
 
 if __name__ == "__main__":

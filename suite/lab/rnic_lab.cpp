@@ -33,7 +33,8 @@ namespace suite::lab {
 namespace {
 
 constexpr std::string_view help =
-    "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks]]\n"
+    "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks] |\n"
+    "                        --kernel BZIMAGE --modules DIR]\n"
     "                       [--variant NAME] [--kernel-agent] [--program FILE]...\n"
     "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--package FILE] [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
@@ -54,6 +55,8 @@ constexpr std::string_view help =
     "  --kernel-source DIR\n"
     "                   a Linux source tree, of which the kernel is built instead\n"
     "  --kernel-checks  that kernel has KASAN, lockdep and the like\n"
+    "  --kernel BZIMAGE a kernel that is built already\n"
+    "  --modules DIR    its modules, siw among them, as `make modules_install` has put them there\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
     "  --package FILE   the DUT is a Debian on which apt-get has installed this package of "
@@ -103,6 +106,10 @@ std::optional<std::string> fault_of(const Arguments& arguments) {
                        guest.series);
   if (guest.kernel_checks && guest.kernel_source.empty())
     return "--kernel-checks goes with --kernel-source only";
+  if (guest.kernel_image.empty() != guest.kernel_modules.empty())
+    return "--kernel and --modules go together";
+  if (!guest.kernel_image.empty() && !guest.kernel_source.empty())
+    return "--kernel does not go with --kernel-source: which of them?";
   for (const auto& program : guest.programs)
     if (std::error_code error;
         !std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
@@ -118,8 +125,8 @@ std::optional<std::string> fault_of(const Arguments& arguments) {
 }
 
 /// Options of `siw-vm` that take a value.
-constexpr std::array<std::string_view, 4> siw_vm_values = {"--variant", "--program", "--series",
-                                                           "--kernel-source"};
+constexpr std::array<std::string_view, 6> siw_vm_values = {
+    "--variant", "--program", "--series", "--kernel-source", "--kernel", "--modules"};
 
 /// Nothing if the arguments are wrong; prints the error.
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -154,6 +161,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (word == "--series") arguments.guest.series = value;
     if (word == "--kernel-source") arguments.guest.kernel_source = value;
+    if (word == "--kernel") arguments.guest.kernel_image = value;
+    if (word == "--modules") arguments.guest.kernel_modules = value;
     if (word == "--package") arguments.package = value;
     if (word == "--variant") arguments.guest.variant = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);

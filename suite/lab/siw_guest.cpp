@@ -165,6 +165,9 @@ Done Guest::prepare(const Progress& progress) {
   if (!options_.kernel_source.empty())
     append(argv, {"--kernel-source", options_.kernel_source.string()});
   if (options_.kernel_checks) append(argv, {"--kernel-checks"});
+  if (!options_.kernel_image.empty())
+    append(argv, {"--kernel", options_.kernel_image.string(), "--modules",
+                  options_.kernel_modules.string()});
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
   if (options_.kernel_agent) append(argv, {"--kernel-agent", options_.paths.kernel_agent.string()});
@@ -217,8 +220,10 @@ std::vector<std::string> Guest::command_line(
     append(argv, {"-no-reboot"});
   else
     append(argv, {"-chardev", "pipe,id=monitor,path=" + monitor_pipe(), "-mon", "monitor"});
-  // KASAN needs room for its shadow, and for freed memory that it keeps.
-  const unsigned memory = options_.memory_mib * (options_.kernel_checks ? 3 : 1);
+  // KASAN needs room for its shadow, and for freed memory that it keeps. A kernel that was built
+  // elsewhere may have it.
+  const bool may_check = options_.kernel_checks || !options_.kernel_image.empty();
+  const unsigned memory = options_.memory_mib * (may_check ? 3 : 1);
   append(argv, {"-m", std::to_string(memory), "-smp", std::to_string(options_.processors),
                 "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
   append(argv, {"-append", kernel_parameters()});

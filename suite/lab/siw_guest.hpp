@@ -34,6 +34,8 @@ struct GuestOptions {
   std::string series = "6.1";             ///< of Debian's kernels, the newest of which is taken
   std::filesystem::path kernel_source{};  ///< a Linux source tree to build instead; empty: none
   bool kernel_checks = false;             ///< it is built with KASAN, lockdep and the like
+  /// A kernel that is built already, and the folder of its modules; empty: none
+  std::filesystem::path kernel_image{}, kernel_modules{};
   std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent
   std::filesystem::path root;  ///< a folder laid over the guest's file system; empty: none
   unsigned agent_channels = 4;

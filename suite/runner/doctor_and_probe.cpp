@@ -41,6 +41,8 @@ doctor::Request request_for(const Options& options) {
     // The IA of a DAT provider is no RDMA device.
     if (verbs) request.device = choice.device;
     request.agent = choice.agent;
+    // Shorter than the doctor's own patience, so that it is told why none has come.
+    if (choice.over_tls()) request.agent.insert(request.agent.end(), {"--wait", "6"});
     if (!options.agent_path.empty()) request.dut_agent = options.agent_path;
     request.addresses = options.addresses;
     request.capture_interface = options.capture_interface;

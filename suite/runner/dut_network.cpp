@@ -132,6 +132,7 @@ std::optional<lab::HostKernelLog::Reach> kernel_log_of(const Options& options) {
   using Reach = lab::HostKernelLog::Reach;
   if (!options.access.kernel_log.empty()) return Reach{options.access.kernel_log, true};
   const IutChoice& choice = options.choice;
+  if (choice.over_tls()) return std::nullopt;
   if (choice.host && !choice.host->ssh.empty()) return Reach{iut::through_ssh(choice.host->ssh)};
   std::vector<std::string> words;
   if (choice.host) words = choice.host->prefix;

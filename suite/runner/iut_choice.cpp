@@ -40,8 +40,27 @@ std::expected<OtherHost, std::string> parse_host(const std::string& host) {
     auto prefix = words(host.substr(5));
     if (!prefix.empty()) return OtherHost{.ssh = {}, .prefix = std::move(prefix)};
   }
-  return std::unexpected(
-      fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
+  if (host.starts_with("tls:")) {
+    auto awaited = iut::tls::parse_awaited_agent(std::string_view(host).substr(4));
+    if (awaited) return OtherHost{.ssh = {}, .prefix = {}, .tls = std::move(*awaited)};
+  }
+  return std::unexpected(fmt::format(
+      "--host: '{}' is none of ssh:[USER@]HOST, tls:NAME@[ADDRESS:]PORT, argv:WORDS", host));
+}
+
+/// Its agent connects to us, with the driver that its own command line names.
+std::expected<IutChoice, std::string> parse_awaited(IutChoice choice, const std::string& iut,
+                                                    const std::string& host) {
+  auto other = parse_host(host);
+  if (!other) return std::unexpected(other.error());
+  if (choice.kind == IutChoice::Kind::dat)
+    return std::unexpected(fmt::format(
+        "--iut {}: the cases of the DAT API start programs on the IUT's host, which --host tls: "
+        "does not; give --host ssh:, or --iut agent for the cases on the wire",
+        iut));
+  choice.agent.clear();
+  choice.host = std::move(*other);
+  return choice;
 }
 
 std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const std::string& iut,
@@ -51,6 +70,7 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   choice.device = iut.substr(iut.find(':') + 1);
   if (!is_plain_name(choice.device))
     return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
+  if (host.starts_with("tls:")) return parse_awaited(std::move(choice), iut, host);
   if (!host.empty()) {
     auto other = parse_host(host);
     if (!other) return std::unexpected(other.error());
@@ -121,16 +141,17 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
   if (iut.starts_with("dat:") && !dat_of_the_lab)
     return parse_device(IutChoice::Kind::dat, iut, host);
+  if (iut == "agent") {
+    choice.kind = IutChoice::Kind::agent;
+    return host.starts_with("tls:") ? parse_awaited(std::move(choice), iut, host)
+                                    : std::expected<IutChoice, std::string>(choice);
+  }
   if (!host.empty())
     return std::unexpected(fmt::format(
         "--host goes with --iut verbs:DEVICE, kverbs:DEVICE or dat:IA, not with '{}'", iut));
   if (own_verbs) return verbs_of_the_reference();
   if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
   if (iut == "reference") return choice;
-  if (iut == "agent") {
-    choice.kind = IutChoice::Kind::agent;
-    return choice;
-  }
   if (iut == "kverbs:siw-vm") {
     choice.kind = IutChoice::Kind::kverbs;
     choice.lab_guest = true;

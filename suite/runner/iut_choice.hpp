@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "suite/iut/tls/endpoint.hpp"
+
 namespace suite::runner {
 
-/// Another host, as `--host` names it: one of the two members.
+/// Another host, as `--host` names it: one of the three members.
 struct OtherHost {
-  std::string ssh;                  ///< [USER@]HOST
-  std::vector<std::string> prefix;  ///< words put before a command that runs there
+  std::string ssh;                              ///< [USER@]HOST
+  std::vector<std::string> prefix;              ///< words put before a command that runs there
+  std::optional<iut::tls::AwaitedAgent> tls{};  ///< its agent connects to us; it runs nothing else
 };
 
 /// Which IUT: what `--iut` and `--host` say.
@@ -37,6 +40,8 @@ struct IutChoice {
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();
   }
+  /// Whether its agent connects to us over TLS.
+  [[nodiscard]] bool over_tls() const { return host && host->tls; }
   /// The word that results and expectations use.
   [[nodiscard]] std::string name() const;
 };

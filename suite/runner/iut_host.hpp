@@ -11,7 +11,8 @@
 
 namespace suite::runner {
 
-/// The other host on which the agent runs; nothing: it runs here, or nobody knows where.
+/// The other host on which the agent runs, if programs can be started there; nothing: it runs here,
+/// or nobody knows where.
 [[nodiscard]] std::optional<doctor::RemoteSystem> other_host_of(const IutChoice& choice);
 
 /// Every port of the RDMA device; none if the IUT is none, or its host does not answer.

@@ -93,6 +93,8 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   guest.slab_checks = options.slab_checks;
   guest.kernel_source = options.kernel_source;
   guest.kernel_checks = options.kernel_checks;
+  guest.kernel_image = options.kernel_image;
+  guest.kernel_modules = options.kernel_modules;
   guest.log_file = fs::absolute(options.out) /
                    (place == 0 ? "kernel.log" : fmt::format("kernel-{}.log", place + 1));
   return guest;

@@ -13,6 +13,8 @@
 #include "base/shipped_file.hpp"
 #include "base/version.hpp"
 #include "base/zoned_address.hpp"
+#include "suite/runner/awaited_agent.hpp"
+#include "suite/runner/guest_options.hpp"
 
 namespace suite::runner {
 
@@ -61,7 +63,9 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option(
       "--host", o.host,
       "where the agent of verbs:, kverbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
-      "before its command");
+      "before its command; tls:NAME@[ADDRESS:]PORT: it connects to us there (`rnic-agent "
+      "--connect`), and its certificate is for NAME (also with --iut agent)");
+  add_options_of_awaiting(app, o);
   app.add_option("--agent-path", o.agent_path,
                  "the path of rnic-agent on that host, if commands of --host do not find it");
   app.add_option("--address", o.addresses,
@@ -111,18 +115,6 @@ void add_gate_options(CLI::App& app, Options& o) {
                  "an edition of the suite, e.g. 2026.1 (or a ledger of your own): what only later "
                  "editions judge does not fail");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
-}
-
-void add_guest_options(CLI::App& app, Options& o) {
-  app.add_flag(
-      "--slab-checks", o.slab_checks,
-      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
-      "run at the same time are then repeated");
-  app.add_option("--kernel-source", o.kernel_source,
-                 "siw-vm: build the guest's kernel, and siw, from this Linux source tree");
-  app.add_flag("--kernel-checks", o.kernel_checks,
-               "build it with KASAN, lockdep and more that finds errors of memory and locking")
-      ->needs("--kernel-source");
 }
 
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
@@ -177,6 +169,7 @@ std::optional<std::string> check_addresses(const char* option,
 }
 
 std::optional<std::string> check_run(const Options& o) {
+  if (auto fault = fault_of_awaiting(o)) return fault;
   if (o.out.empty()) return "--out: the folder needs a name";
   for (const auto& [option, list] :
        {std::pair{"--address", &o.addresses}, std::pair{"--tester-address", &o.tester_addresses}}) {
@@ -200,9 +193,7 @@ std::optional<std::string> check_run(const Options& o) {
     return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())
     return fmt::format("--address does not go with --iut {}", o.iut);
-  if (!o.kernel_source.empty() && !o.choice.in_guest())
-    return fmt::format("--kernel-source does not go with --iut {}, which runs in no guest", o.iut);
-  return std::nullopt;
+  return fault_of_guest(o);
 }
 
 // Puts the path of the agent, and of its sibling for the DAT API, in place of their names.
@@ -225,7 +216,9 @@ void apply(const iut::Pixit& pixit, Options& o) {
   fill(o.addresses, pixit.ipv4, pixit.ipv6);
   fill(o.tester_addresses, pixit.tester_ipv4, pixit.tester_ipv6);
   if (o.capture_interface.empty()) o.capture_interface = pixit.capture_interface;
-  if (!pixit.agent.empty()) {
+  if (o.choice.over_tls()) {
+    o.choice.agent = command_that_awaits(o);
+  } else if (!pixit.agent.empty()) {
     o.choice.agent = pixit.agent;
   } else if (!pixit.configure_script.empty() && (o.choice.kind == IutChoice::Kind::verbs ||
                                                  o.choice.kind == IutChoice::Kind::kverbs)) {
@@ -390,8 +383,8 @@ class CommandLine {
     auto choice = parse_iut(options_.iut, options_.host);
     if (!choice) return wrong(choice.error());
     options_.choice = std::move(*choice);
-    if (!options_.agent_path.empty() && options_.host.empty())
-      return wrong("--agent-path goes with --host");
+    if (!options_.agent_path.empty() && (options_.host.empty() || options_.choice.over_tls()))
+      return wrong("--agent-path goes with --host ssh: or argv:");
     if (!options_.agent_path.empty()) use_agent_path(options_.agent_path, options_.choice);
     if (std::string faults = read_claims(options_); !faults.empty())
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
@@ -429,6 +422,8 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (o.iut != "reference") add("--iut", o.iut);
   if (!o.host.empty()) add("--host", o.host);
   if (!o.agent_path.empty()) add("--agent-path", o.agent_path);
+  for (const auto& [option, file] : files_of_awaiting(o))
+    if (!file->empty()) add(option, file->string());
   for (const auto& address : o.addresses) add("--address", address);
   for (const auto& address : o.tester_addresses) add("--tester-address", address);
   if (!o.capture_interface.empty()) add("--capture-interface", o.capture_interface);
@@ -441,9 +436,8 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (!o.baseline.empty()) add("--baseline", o.baseline.string());
   if (!o.edition.empty()) add("--edition", o.edition);
   if (o.strict) list.emplace_back("--strict");
-  if (o.slab_checks) list.emplace_back("--slab-checks");
-  if (!o.kernel_source.empty()) add("--kernel-source", o.kernel_source.string());
-  if (o.kernel_checks) list.emplace_back("--kernel-checks");
+  const auto of_guest = arguments_of_guest(o);
+  list.insert(list.end(), of_guest.begin(), of_guest.end());
   return list;
 }
 
@@ -463,6 +457,8 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"slab_checks", o.slab_checks},
           {"kernel_source", o.kernel_source.string()},
           {"kernel_checks", o.kernel_checks},
+          {"kernel", o.kernel_image.string()},
+          {"modules", o.kernel_modules.string()},
           {"jobs", o.jobs},
           {"link", o.link},
           {"deviations", o.deviations},

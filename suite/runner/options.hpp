@@ -36,6 +36,8 @@ struct Options {
   // the IUT
   std::string iut = "reference", host;
   std::string agent_path;  ///< of rnic-agent on the IUT's host; empty: in its PATH
+  /// --host tls: files in PEM: of this host, and of the authority that has signed the agent's
+  std::filesystem::path certificate, key, authority;
   IutChoice choice;
   std::vector<std::string> addresses;  ///< of the IUT, where it is not in the lab's network
   std::vector<std::string> tester_addresses;
@@ -57,6 +59,7 @@ struct Options {
   bool slab_checks = false;             ///< siw-vm: the guest's kernel looks for memory errors
   std::filesystem::path kernel_source;  ///< siw-vm: of the guest's kernel; empty: Debian's
   bool kernel_checks = false;           ///< that one has KASAN, lockdep and the like
+  std::filesystem::path kernel_image, kernel_modules;  ///< siw-vm: a kernel that is built already
   // the run
   std::filesystem::path out = "out", junit;
   std::filesystem::path write_expectations;  ///< drafts of known issues; empty: none

@@ -16,6 +16,7 @@
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/runner/awaited_agent.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/iut_host.hpp"
@@ -270,6 +271,8 @@ Checked<void> Run::prepare_instances(std::vector<Plan> plans) {
   describe_lab();
   if (auto met = meet_iut(); !met) return met;
   const iut::Hello& hello = *instances_.front()->hello();
+  if (const auto fault = fault_of_awaited(options_, hello))
+    return refuse(ExitCode::harness, *fault);
   compare_claims(hello);
   describe_iut(hello);
   gate_.emplace(std::move(known_), allowances_, record_.iut);

@@ -199,7 +199,7 @@ TestNetworkOr external_network(const Options& options, const Tell& tell) {
     if (!zoned) return std::unexpected("--address: " + zoned.error());
     const Address& iut = zoned->address;
     of_family(setup.iut, iut.family) = iut.host();
-    if (options.choice.kind != IutChoice::Kind::agent)
+    if (options.choice.kind != IutChoice::Kind::agent && !options.choice.over_tls())
       setup.agent.insert(setup.agent.end(), {"--address", iut.host()});
     const unsigned zone = base::zone_index(zoned->zone);
     if (!zoned->zone.empty() && zone == 0)

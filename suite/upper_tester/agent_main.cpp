@@ -10,8 +10,13 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/version.hpp"
+#ifdef RNIC_AGENT_TLS
+#include "suite/upper_tester/dial_out.hpp"
+#endif
 #include "suite/upper_tester/resume.hpp"
 #include "suite/upper_tester/script.hpp"
 #include "suite/upper_tester/start_driver.hpp"
@@ -49,11 +54,20 @@ made, when its input ends. The words are described in docs/porting.md.
   --lawful NAME             (reference) uses a permission of the RFCs; may be repeated
   --startup-timeout SECONDS (reference) how long it waits for the peer's MPA frame, 1 to 86400
                             (default: 3)
+  --connect HOST:PORT       connects to the tester over TLS and serves it there, in place of standard
+                            input and output, an agent each time it wants one, until this program is
+                            ended: for a host that nothing may connect to
+  --peer NAME               (connect) the DNS name that the tester's certificate must have
+  --certificate FILE        (connect) this host's certificate, in PEM
+  --key FILE                (connect) its key, in PEM, which nobody else may read
+  --ca FILE                 (connect) certificate of the authority that has signed the tester's, in
+                            PEM
   --help                    this text
   --version                 release and commit
 
 Exit status: 0 the input ended, 1 the client said something that is no command, 2 wrong usage,
-3 the driver cannot start, 4 the input ended while a call of the API did not return.
+3 the driver cannot start, or a certificate is wrong, 4 the input ended while a call of the API did
+not return.
 
 Examples:
   rnic-agent --driver verbs --device siw0 --address 10.77.0.2
@@ -61,6 +75,8 @@ Examples:
   DAT_OVERRIDE=./dat.conf rnic-agent --driver dat --ia rnic0 --sockets
   ssh root@dut rnic-agent --driver verbs --device cxgb4_0 --configure-script /root/configure
   ssh root@dut rnic-agent --driver kverbs --device cxgb4_0 --address 192.0.2.7
+  rnic-agent --driver verbs --device cxgb4_0 --address 192.0.2.7 --connect 192.0.2.1:7470
+             --peer tester --certificate dut.pem --key dut.key --ca ca.pem
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
 )";
 
@@ -74,6 +90,8 @@ struct Options {
   DriverOptions driver;
   const char* startup_timeout = nullptr;  ///< as given
   bool device = false, ia = false;        ///< which of the two options named it
+  std::string connect, peer, certificate, key, authority;
+  bool on_streams = false;  ///< an agent that another one has started for its tester
   int resume = -1;
 };
 
@@ -105,8 +123,21 @@ std::string fault_of_addresses(const Options& options) {
   return {};
 }
 
+std::string fault_of_tester(const Options& options) {
+  const auto files = {std::pair{"--peer", &options.peer},
+                      {"--certificate", &options.certificate},
+                      {"--key", &options.key},
+                      {"--ca", &options.authority}};
+  for (const auto& [option, value] : files)
+    if (value->empty() != options.connect.empty())
+      return std::string(option) +
+             (value->empty() ? " is missing: --connect needs it" : " goes with --connect");
+  return {};
+}
+
 /// What is wrong with options that are well formed, in one line; empty if nothing is.
 std::string fault_of(const Options& options) {
+  if (std::string fault = fault_of_tester(options); !fault.empty()) return fault;
   const std::string& name = options.driver_name;
   const bool drives_device = name == "verbs" || name == "kverbs";
   if (!drives_device && name != "dat" && name != "reference")
@@ -146,6 +177,12 @@ int parse_arguments(int argc, char** argv, Options& options) {
     deviation,
     lawful,
     startup,
+    connect,
+    peer,
+    certificate,
+    key,
+    authority,
+    streams,
     resume,
     help,
     version
@@ -161,6 +198,12 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"deviation", required_argument, nullptr, deviation},
       {"lawful", required_argument, nullptr, lawful},
       {"startup-timeout", required_argument, nullptr, startup},
+      {"connect", required_argument, nullptr, connect},
+      {"peer", required_argument, nullptr, peer},
+      {"certificate", required_argument, nullptr, certificate},
+      {"key", required_argument, nullptr, key},
+      {"ca", required_argument, nullptr, authority},
+      {"on-streams", no_argument, nullptr, streams},
       {"resume", required_argument, nullptr, resume},
       {"help", no_argument, nullptr, help},
       {"version", no_argument, nullptr, version},
@@ -198,6 +241,24 @@ int parse_arguments(int argc, char** argv, Options& options) {
       case startup:
         options.startup_timeout = optarg;
         options.driver.startup_timeout = std::atoi(optarg);
+        break;
+      case connect:
+        options.connect = optarg;
+        break;
+      case peer:
+        options.peer = optarg;
+        break;
+      case certificate:
+        options.certificate = optarg;
+        break;
+      case key:
+        options.key = optarg;
+        break;
+      case authority:
+        options.authority = optarg;
+        break;
+      case streams:
+        options.on_streams = true;
         break;
       case resume:
         options.resume = std::atoi(optarg);
@@ -322,12 +383,34 @@ int talk(const Options& options, const Handover& own, const iut::Reply* configur
   return complain(cannot_start, "cannot start afresh: " + become_fresh(handover, argv));
 }
 
+/// Serves the tester that --connect names; each of its agents is this program again, with its
+/// standard streams.
+int serve([[maybe_unused]] const Options& options, [[maybe_unused]] char** argv) {
+#ifdef RNIC_AGENT_TLS
+  const auto tester = iut::tls::parse_endpoint(options.connect);
+  if (!tester || tester->host.empty())
+    return complain(wrong_usage, "--connect: '" + options.connect + "' is not HOST:PORT");
+  if (!iut::tls::is_dns_name(options.peer))
+    return complain(wrong_usage, "--peer: '" + options.peer + "' is no DNS name");
+  std::vector<std::string> agent{"/proc/self/exe"};
+  for (char** each = argv + 1; *each != nullptr; ++each) agent.emplace_back(*each);
+  agent.emplace_back("--on-streams");
+  const iut::tls::Identity identity{options.certificate, options.key, options.authority,
+                                    options.peer};
+  return complain(cannot_start, serve_tester(*tester, identity, agent));
+#else
+  return complain(cannot_start,
+                  "--connect was left out of this build: install libssl-dev, build again");
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   Options options;
   if (const int status = parse_arguments(argc, argv, options); status >= 0) return status;
   std::signal(SIGPIPE, SIG_IGN);
+  if (!options.connect.empty() && !options.on_streams) return serve(options, argv);
 
   Handover own;
   if (options.resume >= 0) {

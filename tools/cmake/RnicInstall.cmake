@@ -42,7 +42,8 @@ function(rnic_install_folder folder)
   install(FILES ${files} DESTINATION "${RNIC_SHARE}/${folder}" COMPONENT suite)
 endfunction()
 
-rnic_install(suite ${CMAKE_INSTALL_BINDIR} rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab)
+rnic_install(suite ${CMAKE_INSTALL_BINDIR} rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab
+             rnic-await-agent)
 rnic_install(suite ${RNIC_PRIVATE} rnic-guestd rnic-guest-agent rnic_rdma_core)
 # For the host of the implementation under test: few dependencies.
 rnic_install(agent ${CMAKE_INSTALL_BINDIR} rnic-agent rnic-dat-cases)
@@ -72,11 +73,12 @@ rnic_manual(suite rnic-scrub "take payload and addresses out of a capture")
 rnic_manual(suite rnic-run "run a verbs program on the reference RNIC")
 rnic_manual(suite rnic-self-test "show that each case can fail")
 rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
+rnic_manual(suite rnic-await-agent "let an agent connect over TLS")
 rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
 # Bash looks for the completion of a command under its name.
-foreach(program rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab)
+foreach(program rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab rnic-await-agent)
   install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
           RENAME ${program} COMPONENT suite)
 endforeach()
@@ -97,7 +99,7 @@ rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
 rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/verify_bundle.py reports/serve_plugfest.py reports/compare_plugfests.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
                      tools/gate.sh)
-foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
+foreach(script adopt_kernel.sh build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
 rnic_install_shipped(suite/upper_tester/kernel/build.sh)

@@ -8,7 +8,7 @@ usage() {
 usage: make_initramfs.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--module FILE]... [--root FOLDER]
                          KERNEL_FOLDER CACHE
 
-KERNEL_FOLDER is what fetch_kernel.sh printed and build_siw.sh has worked on. PROGRAM is what init starts as process 1
+KERNEL_FOLDER is what fetch_kernel.sh printed and build_siw.sh has worked on, or what adopt_kernel.sh printed. PROGRAM is what init starts as process 1
 (rnic-guestd). Each further program goes to /bin with the libraries it is linked with, each --file to its own path. init loads
 each --module. What is in the --root folder is laid over all that; init then starts its /etc/rnic/start.
 Prints the path of the archive in CACHE, named by the hash of all that is in it; what exists is used again.
@@ -38,7 +38,7 @@ done
 kernel=${positional[0]} cache=${positional[1]}
 here=$(dirname "$(readlink -f "$0")")
 PATH=$PATH:/usr/sbin:/sbin
-[ -f "$kernel/siw-tunable.ko" ] || fail "$kernel has no siw-tunable.ko; run build_siw.sh first"
+[ -f "$kernel/siw-plain.ko" ] || fail "$kernel has no siw-plain.ko; run build_siw.sh first"
 
 # What of the host's own programs the guest uses. The optional ones serve people who look around in it.
 host_program() { command -v "$1" || fail "'$1' is missing: install the package $2"; }
@@ -68,7 +68,9 @@ list() {
   printf 'init\t%s\n' "$here/guest/init"
   printf 'bin/%s\t%s\n' siw-variant "$here/guest/siw-variant" siw-configure "$here/guest/siw-configure" busybox "$busybox"
   printf 'sbin/rnic-guestd\t%s\n' "$daemon"
-  printf 'lib/siw/plain/siw.ko\t%s\nlib/siw/tunable/siw.ko\t%s\n' "$kernel/siw-plain.ko" "$kernel/siw-tunable.ko"
+  printf 'lib/siw/plain/siw.ko\t%s\n' "$kernel/siw-plain.ko"
+  # A kernel that was built elsewhere may have only the other one.
+  [ ! -f "$kernel/siw-tunable.ko" ] || printf 'lib/siw/tunable/siw.ko\t%s\n' "$kernel/siw-tunable.ko"
   printf 'lib/siw/load_order\t%s\n' "$kernel/load_order"
   # A kernel of a source tree has all of them built in.
   find "$kernel/modules" -name '*.ko' -printf 'lib/siw/modules/%f\t%p\n'

@@ -6,12 +6,13 @@ set -euo pipefail
 usage() {
   cat <<'USAGE'
 usage: prepare.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] [--kernel-agent SCRIPT]
-                  [--cache DIR] [--series 6.1] [--kernel-source TREE [--kernel-checks]]
+                  [--cache DIR] [--series 6.1] [--kernel-source TREE [--kernel-checks] | --kernel BZIMAGE --modules DIR]
 
 Prints where the guest's parts are, as release=, version=, kernel= and initramfs= lines. The first time it downloads
 about 225 MB of Debian packages (nothing is installed) and compiles siw, half a minute altogether; later it takes
 well under a second. SCRIPT builds a module for a kernel folder and prints its path; the guest loads it at boot.
-TREE is a Linux source tree, of which the kernel is built instead of downloaded: see build_kernel.sh.
+TREE is a Linux source tree, of which the kernel is built instead of downloaded: see build_kernel.sh. BZIMAGE is a kernel that
+is built already, and DIR has its modules: see adopt_kernel.sh.
 The cache is ${XDG_CACHE_HOME:-~/.cache}/rnic-suite/siw-vm unless --cache says otherwise.
 
 example: prepare.sh --daemon build/dev/suite/lab/rnic-guestd --program build/dev/suite/upper_tester/rnic-agent
@@ -19,12 +20,14 @@ exit: 0 done, 1 something failed (the last line says what), 2 usage
 USAGE
 }
 
-cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rnic-suite/siw-vm pack=() series=6.1 kernel_agent= tree= checks=()
+cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rnic-suite/siw-vm pack=() series=6.1 kernel_agent= tree= checks=() image= modules=
 while [ $# -gt 0 ]; do
   case "$1" in
     --cache) cache=${2:?--cache needs a folder}; shift ;;
     --series) series=${2:?--series needs a number such as 6.1}; shift ;;
     --kernel-source) tree=${2:?--kernel-source needs a folder}; shift ;;
+    --kernel) image=${2:?--kernel needs a bzImage}; shift ;;
+    --modules) modules=${2:?--modules needs a folder}; shift ;;
     --kernel-checks) checks=(--checks) ;;
     --kernel-agent) kernel_agent=${2:?--kernel-agent needs a script}; shift ;;
     --daemon | --program | --file | --root) pack+=("$1" "${2:?$1 needs a path}"); shift ;;
@@ -38,12 +41,18 @@ mkdir -p "$cache"
 # One at a time per cache: two runs that start together shall not both download.
 exec 9>"$cache/lock"
 flock 9
-if [ -n "$tree" ]; then
-  kernel=$("$here/build_kernel.sh" "${checks[@]}" "$tree" "$cache")
+if [ -n "$image" ]; then
+  kernel=$("$here/adopt_kernel.sh" "$image" "$modules" "$cache")
+  [ -z "$kernel_agent" ] || grep -q '^headers=.' "$kernel/complete" ||
+    { echo "prepare.sh: the module rnic_kagent is compiled for the kernel: $modules has no 'build' to do that with" >&2; exit 1; }
 else
-  kernel=$("$here/fetch_kernel.sh" --series "$series" "$cache")
+  if [ -n "$tree" ]; then
+    kernel=$("$here/build_kernel.sh" "${checks[@]}" "$tree" "$cache")
+  else
+    kernel=$("$here/fetch_kernel.sh" --series "$series" "$cache")
+  fi
+  "$here/build_siw.sh" "$kernel"
 fi
-"$here/build_siw.sh" "$kernel"
 [ -z "$kernel_agent" ] || pack+=(--module "$("$kernel_agent" "$kernel")")
 initramfs=$("$here/make_initramfs.sh" "${pack[@]}" "$kernel" "$cache")
 grep -E '^(release|version)=' "$kernel/complete"

@@ -118,6 +118,60 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(!vendor.choice.in_lab());
 }
 
+BOOST_AUTO_TEST_CASE(agents_that_connect_to_us) {
+  const auto with = [](const Words& more) {
+    Words words{"--address", "192.0.2.7", "--certificate", "t.pem", "--key", "t.key"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Words iut{"--iut", "verbs:siw0", "--host", "tls:dut@192.0.2.1:7470", "--ca", "ca.pem"};
+  const Options verbs = good(with(iut));
+  BOOST_TEST(verbs.choice.name() == "verbs");
+  BOOST_TEST(verbs.choice.over_tls());
+  BOOST_TEST(verbs.choice.agent.front().ends_with("rnic-await-agent"));
+  const Words expected{"--listen", "192.0.2.1:7470", "--peer", "dut",  "--certificate",
+                       "t.pem",    "--key",          "t.key",  "--ca", "ca.pem"};
+  BOOST_TEST(Words(verbs.choice.agent.begin() + 1, verbs.choice.agent.end()) == expected,
+             boost::test_tools::per_element());
+  const Words again = judging_arguments(verbs);
+  BOOST_TEST((std::ranges::find(again, "--ca") != again.end()));
+  BOOST_TEST(good(with({"--iut", "agent", "--host", "tls:a.b@[fd00::1]:1", "--ca", "c"}))
+                 .choice.host->tls->listen == "[fd00::1]:1");
+
+  const auto refuses = [&](const Words& more, const std::string& text) {
+    const std::string said = refusal(with(more));
+    BOOST_TEST(said.find(text) != std::string::npos, said);
+  };
+  refuses({"--iut", "agent", "--host", "tls:dut@7470"}, "--host tls: needs --ca");
+  refuses({"--iut", "verbs:a"}, "--certificate goes with --host tls:");
+  refuses({"--iut", "dat:a", "--host", "tls:dut@7470", "--ca", "c"}, "cases of the DAT API");
+  refuses({"--iut", "siw-vm", "--host", "tls:dut@7470", "--ca", "c"}, "--host goes with");
+  refuses({"--iut", "verbs:a", "--host", "tls:dut@7470", "--ca", "c", "--agent-path", "/x"},
+          "--agent-path goes with --host ssh:");
+  for (const char* wrong : {"tls:7470", "tls:dut@", "tls:dut@0", "tls:dut@65536", "tls:dut@host:",
+                            "tls:a b@1", "tls:-x@1", "tls:*.dut@1", "tls:dut@fd00::1:7470"})
+    refuses({"--iut", "verbs:a", "--host", wrong, "--ca", "c"}, "is none of ssh:");
+}
+
+BOOST_AUTO_TEST_CASE(kernels_of_the_guest) {
+  const Options built = good({"--iut", "siw-vm", "--kernel", "bzImage", "--modules", "installed"});
+  BOOST_TEST(built.kernel_image == "bzImage");
+  const Words again = judging_arguments(built);
+  const Words last{"--kernel", "bzImage", "--modules", "installed"};
+  BOOST_REQUIRE(again.size() >= last.size());
+  BOOST_TEST(Words(again.end() - 4, again.end()) == last, boost::test_tools::per_element());
+  const auto refuses = [](const Words& words, const std::string& text) {
+    const std::string said = refusal(words);
+    BOOST_TEST(said.find(text) != std::string::npos, said);
+  };
+  refuses({"--iut", "siw-vm", "--kernel", "b"}, "--kernel requires --modules");
+  refuses({"--iut", "siw-vm", "--modules", "d"}, "--modules requires --kernel");
+  refuses({"--iut", "siw-vm", "--kernel", "b", "--modules", "d", "--kernel-source", "s"},
+          "excludes");
+  refuses({"--kernel", "b", "--modules", "d"}, "--kernel does not go with --iut reference");
+  refuses({"--kernel-source", "s"}, "--kernel-source does not go with --iut reference");
+}
+
 BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
   const auto suggests = [](const Words& words, const std::string& word) {
     return refusal(words).find("(did you mean '" + word + "'?)") != std::string::npos;
@@ -154,7 +208,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
       refusal({"--iut", "verbs:a", "--host", "ssh:-oProxyCommand=x", "--address", "192.0.2.7"})
           .find("is no ssh target") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "verbs:a", "--host", "dut", "--address", "192.0.2.7"})
-                 .find("neither ssh:") != std::string::npos);
+                 .find("is none of ssh:") != std::string::npos);
   BOOST_TEST(refusal({"--host", "ssh:dut"}).find("--host goes with") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "verbs:a"}).find("needs --address") != std::string::npos);
   BOOST_TEST(refusal({"--address", "192.0.2.7"}).find("--address does not go with") !=

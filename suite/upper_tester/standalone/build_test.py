@@ -35,6 +35,9 @@ def main():
     assert "is not in the PATH of a command that ssh runs there" in said.stderr, said.stderr
     shown = run([options.folder / "installed/bin/rnic-agent", "--help"], environment)
     assert shown.stdout.startswith("usage: rnic-agent"), shown.stdout
+    tls = [word for option in ("peer", "certificate", "key", "ca") for word in (f"--{option}", "x")]
+    refused = run([options.folder / "installed/bin/rnic-agent", "--driver", "verbs", "--connect", "1", *tls], environment, status=2)
+    assert "is not HOST:PORT" in refused.stderr, refused.stderr  # it was not left out
     lost = run([options.script, "--host", "root@other"], environment, status=1)
     assert "the agent cannot be built on root@other" in lost.stderr, lost.stderr
     for bad in (["--prefix", "here"], ["--host", "-oProxyCommand=x"], ["--build-here"], ["--no-such-option"]):
