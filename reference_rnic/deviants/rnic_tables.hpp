@@ -24,11 +24,13 @@ template <class Deviant>
 [[nodiscard]] std::span<const RnicRow> stag_deviants();
 [[nodiscard]] std::span<const RnicRow> queue_pair_deviants();
 [[nodiscard]] std::span<const RnicRow> completion_deviants();
+[[nodiscard]] std::span<const RnicRow> registration_deviants();
 [[nodiscard]] std::span<const ConnectionRow> connection_deviants();
 
 /// All those of an RNIC.
 [[nodiscard]] inline auto rnic_tables() {
-  return std::array{stag_deviants(), queue_pair_deviants(), completion_deviants()};
+  return std::array{stag_deviants(), queue_pair_deviants(), completion_deviants(),
+                    registration_deviants()};
 }
 
 }  // namespace rnic::deviants

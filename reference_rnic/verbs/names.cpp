@@ -57,6 +57,8 @@ const char* name(Operation operation) {
       return "local_invalidate";
     case Operation::bind_window:
       return "bind_window";
+    case Operation::register_region:
+      return "register_region";
     case Operation::receive:
       return "receive";
   }

@@ -103,6 +103,7 @@ class QueuePair {
 
   // The send queue (queue_pair_send.cpp)
   [[nodiscard]] std::optional<Error> refuse(const SendRequest& request) const;
+  [[nodiscard]] std::optional<Error> refuse(const RegisterRequest& request) const;
   void take_inline(Sent& sent) const;
   void issue();
   void give_to_stream(Sent& sent);
@@ -123,7 +124,8 @@ class QueuePair {
   void complete_receive(const ReceiveRequest& request, Completion completion, bool taken);
   void flush_receives();
 
-  // Work that the RNIC itself executes (memory_window.cpp, invalidation.cpp)
+  // Work that the RNIC itself executes (fast_registration.cpp, memory_window.cpp, invalidation.cpp)
+  [[nodiscard]] bool register_region(const RegisterRequest& request);
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
 

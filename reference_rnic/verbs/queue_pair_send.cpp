@@ -31,6 +31,8 @@ std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
         (region != nullptr && region->domain != attributes_.domain))
       return Error::wrong_domain;
   }
+  if (request.operation == Operation::register_region)
+    if (const auto error = decided(refuse(request.registration))) return error;
   if (sends_.size() >= attributes_.send_depth) return Error::queue_full;
   return std::nullopt;
 }
@@ -263,12 +265,15 @@ bool QueuePair::perform_local(std::uint64_t work_id) {
   Sent* sent = find_sent(work_id);
   if (sent == nullptr || sent->fault) return false;
   const SendRequest& request = sent->request;
-  const bool binds = request.operation == Operation::bind_window;
-  const bool done = binds ? bind(request.bind) : invalidate_locally(request.invalidate_stag);
+  const bool invalidates = request.operation == Operation::local_invalidate;
+  const bool done = invalidates ? invalidate_locally(request.invalidate_stag)
+                    : request.operation == Operation::bind_window
+                        ? bind(request.bind)
+                        : register_region(request.registration);
   if (done)
     local_work_.reset();
   else
-    sent->fault = binds ? Status::bind : Status::invalidation;
+    sent->fault = invalidates ? Status::invalidation : Status::bind;
   return done;
 }
 

@@ -63,12 +63,16 @@ struct RegionAttributes {
 };
 struct RegionInfo {
   RegionHandle region{};
+  /// Pages of the list that a work request can register; 0: it was registered when it was made.
+  std::uint32_t pages = 0;
   std::uint32_t stag = 0;  ///< index in the high 24 bits, key in the low 8; never 0
   std::uint64_t base = 0;  ///< tagged offset of the first octet
   std::uint64_t length = 0;
   Access access{};
-  bool valid = true;  ///< false once invalidated
+  bool valid = true;  ///< false once invalidated, and before a work request registers it
 };
+/// Octets of a page of such a list.
+inline constexpr std::uint64_t region_page = 4096;
 
 /// Who may use a bound window: any stream of its domain, or only the queue pair that bound it.
 enum class WindowScope : std::uint8_t { domain, queue_pair };
@@ -102,6 +106,7 @@ enum class Operation : std::uint8_t {
   immediate_solicited,
   local_invalidate,
   bind_window,
+  register_region,
   receive,  ///< only in completions
 };
 [[nodiscard]] const char* name(Operation operation);
@@ -114,6 +119,15 @@ struct BindRequest {
   Access access{};           ///< remote rights only
   bool zero_based = false;
   std::optional<std::uint8_t> key{};  ///< low octet of the STag from now on; absent: as it was
+};
+
+/// A fast registration: an allocated region, which is not valid, becomes one of this memory.
+struct RegisterRequest {
+  RegionHandle region{};
+  wire::MutableBytes memory{};  ///< as RegionAttributes::memory; not empty
+  Access access{};
+  std::uint64_t base = 0;  ///< tagged offset of the first octet; its place in a page too
+  std::uint8_t key = 0;    ///< low octet of the STag from now on
 };
 
 struct SendRequest {
@@ -136,6 +150,7 @@ struct SendRequest {
   std::uint64_t compare_mask = ~std::uint64_t{0};
   std::array<std::byte, wire::immediate_size> immediate{};
   BindRequest bind{};
+  RegisterRequest registration{};
 };
 
 struct ReceiveRequest {
@@ -159,7 +174,7 @@ enum class Status : std::uint8_t {
   remote_operation,
   bad_response,
   invalidation,  ///< a local invalidate that is not possible
-  bind,          ///< a bind that is not possible
+  bind,          ///< a bind or registration that is not possible
 };
 [[nodiscard]] const char* name(Status status);
 
@@ -298,7 +313,8 @@ struct RnicAttributes {
   std::string name{}, vendor{}, version{};
   std::uint16_t max_ird = 0, max_ord = 0;
   std::uint32_t max_pieces = 0, max_queue_depth = 0, max_completions = 0,
-                max_objects = 0;  ///< objects: of each kind
+                max_objects = 0,  ///< objects: of each kind
+      max_pages = 0;              ///< in the list of a region
   std::uint64_t max_region = 0;
 };
 
@@ -313,6 +329,9 @@ class Rnic {
 
   [[nodiscard]] virtual std::expected<RegionInfo, Error> register_memory(
       DomainHandle domain, const RegionAttributes& attributes) = 0;
+  /// A region that no octets belong to until a work request registers it.
+  [[nodiscard]] virtual std::expected<RegionInfo, Error> allocate_region(DomainHandle domain,
+                                                                         std::uint32_t pages) = 0;
   [[nodiscard]] virtual std::expected<RegionInfo, Error> query_region(
       RegionHandle region) const = 0;
   /// Refused while windows are bound to it.

@@ -19,6 +19,7 @@ namespace {
 constexpr std::uint32_t max_completions = 1U << 20;
 constexpr std::uint32_t max_objects = 1U << 20;  // well below the 2^24 STag indices
 constexpr std::uint64_t max_region = std::uint64_t{1} << 46;
+constexpr std::uint32_t max_pages = 256;
 
 RnicAttributes describe_rnic(const SoftRnicOptions& options) {
   return {.name = "reference",
@@ -30,6 +31,7 @@ RnicAttributes describe_rnic(const SoftRnicOptions& options) {
           .max_queue_depth = options.max_queue_depth,
           .max_completions = max_completions,
           .max_objects = max_objects,
+          .max_pages = max_pages,
           .max_region = max_region};
 }
 
@@ -119,6 +121,23 @@ std::expected<RegionInfo, Error> SoftRnic::register_memory(DomainHandle domain,
   core_->open(tag);
   ++found->users;
   return core_->regions.find(handle)->info;
+}
+
+std::expected<RegionInfo, Error> SoftRnic::allocate_region(DomainHandle domain,
+                                                           std::uint32_t pages) {
+  Domain* found = core_->domains.find(domain);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (pages == 0 || pages > max_pages) return failure(Error::invalid_parameter);
+  if (is_full(core_->regions)) return failure(Error::no_resources);
+  Tag& tag = core_->tags.allocate();
+  tag.domain = domain;
+  tag.region = core_->regions.insert([&](RegionHandle region) {
+    return std::make_unique<Region>(
+        Region{.info = {.region = region, .pages = pages, .stag = tag.stag, .valid = false},
+               .domain = domain});
+  });
+  ++found->users;
+  return core_->regions.find(tag.region)->info;
 }
 
 std::expected<RegionInfo, Error> SoftRnic::query_region(RegionHandle region) const {

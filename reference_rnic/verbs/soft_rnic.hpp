@@ -37,6 +37,8 @@ class SoftRnic final : public Rnic, public StreamProvider {
   std::expected<void, Error> destroy_domain(DomainHandle domain) override;
   [[nodiscard]] std::expected<RegionInfo, Error> register_memory(
       DomainHandle domain, const RegionAttributes& attributes) override;
+  [[nodiscard]] std::expected<RegionInfo, Error> allocate_region(DomainHandle domain,
+                                                                 std::uint32_t pages) override;
   [[nodiscard]] std::expected<RegionInfo, Error> query_region(RegionHandle region) const override;
   std::expected<void, Error> deregister(RegionHandle region) override;
   [[nodiscard]] std::expected<WindowInfo, Error> allocate_window(DomainHandle domain,

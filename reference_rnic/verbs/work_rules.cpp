@@ -21,6 +21,7 @@ stream::WorkKind work_kind(Operation operation) {
       return stream::WorkKind::immediate;
     case Operation::local_invalidate:
     case Operation::bind_window:
+    case Operation::register_region:
       return stream::WorkKind::local;
     case Operation::send:
     case Operation::send_solicited:
@@ -67,7 +68,7 @@ std::uint64_t total_length(std::span<const wire::Bytes> octets) {
 
 std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces,
                               std::uint32_t max_inline) {
-  if (request.operation > Operation::bind_window) return Error::invalid_parameter;
+  if (request.operation >= Operation::receive) return Error::invalid_parameter;
   const stream::WorkKind kind = work_kind(request.operation);
   const std::size_t pieces = request.pieces.size();
   // A message is shorter than 2^32 octets (RFC 5041 section 5.1).

@@ -29,6 +29,7 @@ PROFILES = (
     Profile("RFC 5044 with 7306", (*BASE, 7306), "and Atomic Operations and Immediate Data"),
     Profile("DAT 2.0", (0,), "the consumer's API"),
     Profile("verbs", (1,), "the consumer's API of libibverbs and librdmacm"),
+    Profile("kernel verbs", (2,), "the kernel consumer's API of ib_core"),
 )
 
 

@@ -59,6 +59,12 @@ constexpr auto table_of(const RegisterMemory*) {
       defaulted("fill", &RegisterMemory::fill), defaulted("base", &RegisterMemory::base),
       defaulted("process_rights", &RegisterMemory::process_rights).one_of(process_rights_words));
 }
+constexpr auto table_of(const AllocateRegion*) {
+  return table("allocate_region", required("region", &AllocateRegion::region),
+               defaulted("domain", &AllocateRegion::domain),
+               required("length", &AllocateRegion::length),
+               required("pages", &AllocateRegion::pages), defaulted("fill", &AllocateRegion::fill));
+}
 constexpr auto table_of(const DeregisterMemory*) {
   return table("deregister_memory", required("region", &DeregisterMemory::region));
 }
@@ -169,6 +175,11 @@ constexpr auto table_of(const PostReceive*) {
                defaulted("shared_queue", &PostReceive::shared_queue),
                required("work", &PostReceive::work), defaulted("pieces", &PostReceive::pieces));
 }
+/// Not a message itself: an object within a work request.
+constexpr auto table_of(const Registration*) {
+  return table("registration", required("key", &Registration::key),
+               required("access", &Registration::access));
+}
 constexpr auto table_of(const PostWork*) {
   return table(
       "post_work", required("endpoint", &PostWork::endpoint), required("work", &PostWork::work),
@@ -182,7 +193,8 @@ constexpr auto table_of(const PostWork*) {
       defaulted("add_or_swap_mask", &PostWork::add_or_swap_mask),
       defaulted("compare_mask", &PostWork::compare_mask),
       defaulted("immediate", &PostWork::immediate), defaulted("window", &PostWork::window),
-      defaulted("window_access", &PostWork::window_access));
+      defaulted("window_access", &PostWork::window_access),
+      defaulted("registration", &PostWork::registration));
 }
 constexpr auto table_of(const PostReceiveChain*) {
   return table("post_receive_chain", required("requests", &PostReceiveChain::requests));

@@ -67,6 +67,7 @@ inline constexpr const char* endpoint_attributes = "endpoint_attributes";
 inline constexpr const char* backlog = "backlog";
 inline constexpr const char* event_objects = "event_objects";
 inline constexpr const char* wildcard_listen = "wildcard_listen";
+inline constexpr const char* fast_registration = "fast_registration";
 }  // namespace capability
 
 // ---------------------------------------------------------------- commands
@@ -111,6 +112,16 @@ struct RegisterMemory {
   /// maps a file that it has opened for reading only) or "none" (it maps what lies beyond the end
   /// of a file). Absent: all. `read_memory` and `write_memory` may be refused then.
   std::optional<std::string> process_rights{};
+};
+/// Allocates `length` octets in the agent, filled with `fill`, that begin with a page; and a region
+/// for a list of so many pages, which a work request registers. Until then the region gives access
+/// to nothing.
+struct AllocateRegion {
+  Handle region = 0;
+  Handle domain = 0;
+  std::uint64_t length = 0;
+  std::uint32_t pages = 0;
+  std::uint8_t fill = 0;
 };
 struct DeregisterMemory {
   Handle region = 0;
@@ -250,6 +261,11 @@ struct PostReceive {
   WorkId work = 0;
   std::vector<Piece> pieces;
 };
+/// What register_region makes of an allocated region.
+struct Registration {
+  std::uint8_t key = 0;  ///< the consumer's octet of the STag from now on
+  Access access;
+};
 /// One work request for the send queue. `operation` is one of the names in namespace operation.
 struct PostWork {
   Handle endpoint = 0;
@@ -270,6 +286,8 @@ struct PostWork {
   // bind_window: the window is bound to pieces[0] with these rights; a length of 0 unbinds
   Handle window = 0;
   Access window_access;
+  /// register_region: pieces[0] is the part of its memory that the region is registered for
+  std::optional<Registration> registration{};
 };
 namespace operation {
 inline constexpr const char* send = "send";
@@ -285,6 +303,7 @@ inline constexpr const char* immediate = "immediate";
 inline constexpr const char* immediate_solicited = "immediate_solicited";
 inline constexpr const char* local_invalidate = "local_invalidate";
 inline constexpr const char* bind_window = "bind_window";
+inline constexpr const char* register_region = "register_region";
 inline constexpr const char* receive = "receive";  ///< only in completions
 }  // namespace operation
 
@@ -309,7 +328,8 @@ using Command =
                  ResizeSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateCompletionQueue,
                  DestroyCompletionQueue, CreateEndpoint, DestroyEndpoint, QueryEndpoint,
                  AbortEndpoint, ResetEndpoint, Listen, StopListening, Connect, Accept, Reject,
-                 Disconnect, PostReceive, PostWork, PostReceiveChain, PostWorkChain, Cancel>;
+                 Disconnect, PostReceive, PostWork, PostReceiveChain, PostWorkChain, Cancel,
+                 AllocateRegion>;
 
 // ---------------------------------------------------------------- events
 
@@ -338,10 +358,11 @@ struct EndpointAttributes {
 struct Reply {
   std::uint64_t command = 0;
   Outcome outcome = Outcome::ok;
-  std::string error;                   ///< message of the API, if outcome is failed or unsupported
-  int code = 0;                        ///< errno or API status, 0 if none
-  std::optional<std::uint32_t> stag;   ///< RegisterMemory, AllocateWindow, bind_window: the new one
-  std::optional<std::uint64_t> base;   ///< RegisterMemory: tagged offset of its first octet
+  std::string error;  ///< message of the API, if outcome is failed or unsupported
+  int code = 0;       ///< errno or API status, 0 if none
+  /// RegisterMemory, AllocateRegion, AllocateWindow, bind_window, register_region: the new one
+  std::optional<std::uint32_t> stag;
+  std::optional<std::uint64_t> base;   ///< RegisterMemory, register_region: of the first octet
   std::optional<Octets> octets;        ///< ReadMemory
   std::optional<std::string> address;  ///< Listen
   std::optional<std::uint16_t> port;   ///< Listen

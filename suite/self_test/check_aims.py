@@ -20,7 +20,7 @@ import yaml
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "rules"
 STEPS = ("*/*_steps.[ch]pp", "framework/*.[ch]pp")
-RULE_ID = re.compile(r'"((?:mpa|ddp|rdmap|sec|verbs)(?:\.[a-z0-9-]+){2})"')
+RULE_ID = re.compile(r'"((?:mpa|ddp|rdmap|sec|verbs|kmem)(?:\.[a-z0-9-]+){2})"')
 
 
 def passive_rules():

@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def catalogue():
     """The rules that cases of this table judge, by id."""
-    files = sorted([*(ROOT / "rules").glob("rfc*.yaml"), ROOT / "rules" / "verbs.yaml"])
+    files = sorted([*(ROOT / "rules").glob("rfc*.yaml"), ROOT / "rules" / "verbs.yaml", ROOT / "rules" / "kernel_verbs.yaml"])
     return {rule["id"]: rule for file in files for rule in yaml.safe_load(file.read_text())["rules"]}
 
 

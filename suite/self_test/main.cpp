@@ -20,6 +20,7 @@
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/shipped_parts.hpp"
 #include "suite/runner/test_network.hpp"
+#include "suite/self_test/api_fault_run.hpp"
 #include "suite/self_test/deviation_captures.hpp"
 #include "suite/self_test/implementation_profiles.hpp"
 #include "suite/self_test/lawful_run.hpp"
@@ -38,7 +39,7 @@ struct Arguments {
   double deadline_scale_over_tcp = 0.5;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
-  bool lawful = false, list_lawful = false, under_lawful = false;
+  bool lawful = false, list_lawful = false, under_lawful = false, api_faults = false;
   std::filesystem::path profiles;
   std::vector<std::string> variants;
   std::size_t combinations = 200;
@@ -67,6 +68,10 @@ constexpr const char* footer =
     "rules "
     "blamed\n"
     "                                                that they break, and no others?\n"
+    "  rnic-self-test --api-faults --select 'kmem.*' is each rule of the verbs seen to fail in "
+    "each "
+    "of\n"
+    "                                                its cases, where the API itself is wrong?\n"
     "  rnic-self-test --captures out/deviations      also a pcap of what each deviation puts on "
     "the "
     "wire\n"
@@ -74,7 +79,9 @@ constexpr const char* footer =
     "deviation;\n"
     "      with --lawful: no case fails, and each variant shows in some case; with --profiles:\n"
     "      exactly the listed rules are blamed; with --under-lawful: except those that --hidden "
-    "lists),\n"
+    "lists;\n"
+    "      with --api-faults: each rule of the verbs in the head of a case fails there for some "
+    "fault),\n"
     "      1 not so, 2 usage, 3 the test bed could not be made\n";
 
 // The deviations that are known to go unnoticed: one name a line, # begins a comment.
@@ -271,6 +278,33 @@ int run_under_lawful(const runner::SuiteParts& parts, const runner::WorkerSetup&
   return count[Noticed::unnoticed] == 0 ? 0 : 1;
 }
 
+// The cases of the verbs: 0 if each of their rules fails at some fault of the API.
+int run_with_api_faults(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
+                        const std::string& select) {
+  std::size_t seen = 0, wrong = 0;
+  const auto results =
+      self_test::run_api_faults(parts, setup, select, [&](const self_test::ApiFaultResult& result) {
+        if (!result.broken.empty()) base::say(stdout, "BROKEN  {}: {}\n", result.id, result.broken);
+        for (const std::string& rule : result.unseen)
+          base::say(stdout, "UNSEEN  {} {}\n", result.id, rule);
+        for (const auto& [rule, fault] : result.seen)
+          base::say(stdout, "seen    {} {} by {}\n", result.id, rule, fault);
+        seen += result.seen.size();
+        wrong += result.unseen.size() + (result.broken.empty() ? 0 : 1);
+      });
+  if (!results) {
+    base::say(stderr, "rnic-self-test: {}\n", results.error());
+    return 3;
+  }
+  if (results->empty()) {
+    base::say(stderr, "rnic-self-test: --select: no case of the verbs is called '{}'\n", select);
+    return 2;
+  }
+  base::say(stdout, "{} cases of the verbs, {} of their rules seen to fail at a fault, {} not\n",
+            results->size(), seen, wrong);
+  return wrong == 0 ? 0 : 1;
+}
+
 // Each profile of the file: 0 if the cases blame the rules that it breaks and no others.
 int run_all_profiles(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                      const std::filesystem::path& file) {
@@ -314,6 +348,7 @@ int run(const Arguments& arguments) {
   if (arguments.lawful) return run_lawful_sets(parts, plan.setup, arguments);
   plan.setup.strict = true;
   if (arguments.under_lawful) return run_under_lawful(parts, plan.setup, arguments);
+  if (arguments.api_faults) return run_with_api_faults(parts, plan.setup, arguments.select);
   plan.setup.lawful = arguments.variants;
   plan.shard = arguments.shard_number;
   plan.shards = arguments.shards;
@@ -378,7 +413,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", arguments.seed, "with --lawful, --under-lawful: seed of the draw")
       ->capture_default_str();
-  app.add_option("--select", arguments.select, "with --lawful: only cases whose id matches")
+  app.add_flag("--api-faults", arguments.api_faults,
+               "each case of the verbs under faults of the API itself");
+  app.add_option("--select", arguments.select,
+                 "with --lawful, --api-faults: only cases whose id matches")
       ->capture_default_str();
   app.add_option("--shard", arguments.shard,
                  "the I-th of N parts of the deviations, or of the lawful sets")

@@ -106,8 +106,9 @@ bool is_capability(const std::string& word) {
        {known::configure_revision_1, known::configure_crc, known::configure_markers,
         known::configure_rtr, known::send_invalidate, known::remote_invalidate,
         known::local_invalidate, known::read_invalidate, known::solicited, known::memory_windows,
-        known::zero_based, known::shared_receive_queue, known::atomics, known::immediate,
-        known::peer_to_peer, known::ipv6, known::enhanced_startup, known::completion_events})
+        known::zero_based, known::fast_registration, known::shared_receive_queue, known::atomics,
+        known::immediate, known::peer_to_peer, known::ipv6, known::enhanced_startup,
+        known::completion_events})
     if (word == each) return true;
   return false;
 }

@@ -5,7 +5,9 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reference_rnic/deviants/rnic_decisions.hpp"
@@ -149,6 +151,117 @@ void end_on_a_shared_queue(Scene& scene) {
   scene.two.settle();
 }
 
+/// Posts a registration of these octets at `base`, after an invalidation if it has been registered.
+RegionInfo register_region(Scene& scene, RegionInfo region, std::span<std::byte> memory,
+                           const Access& access, std::uint64_t base = 0x1032, bool fence = false) {
+  if (region.length != 0)
+    scene.b.send(
+        {.id = 8, .operation = Operation::local_invalidate, .invalidate_stag = region.stag});
+  region.stag ^= 1;
+  region.base = base;
+  region.length = memory.size();
+  const SendRequest request{.id = 9,
+                            .operation = Operation::register_region,
+                            .fence = fence,
+                            .registration = {.region = region.region,
+                                             .memory = memory,
+                                             .access = access,
+                                             .base = base,
+                                             .key = static_cast<std::uint8_t>(region.stag)}};
+  if (!scene.b.rnic->post_send(scene.b.pair, std::span(&request, 1))) scene.text += "refused\n";
+  return region;
+}
+/// The peer reads eight octets.
+void read_from(Scene& scene, const RegionInfo& region, std::uint64_t offset = 0) {
+  scene.two.a.send({.id = 1,
+                    .operation = Operation::read,
+                    .pieces = {scene.two.a.piece(0, 8)},
+                    .remote_stag = region.stag,
+                    .remote_offset = region.base + offset});
+}
+void note_the_peer(Scene& scene) {
+  scene.two.settle();
+  for (const Completion& completion : scene.two.a.completions())
+    scene.text += std::string(name(completion.status)) + "\n";
+  scene.text += std::to_string(std::to_integer<int>(scene.two.a.memory[7])) + "\n";
+}
+/// A region for so many pages, on a connection.
+RegionInfo allocate(Scene& scene, std::uint32_t pages = 1) {
+  scene.two.connect();
+  scene.b.number(200);
+  return *scene.b.rnic->allocate_region(scene.b.domain, pages);
+}
+constexpr Access reads{.remote_read = true};
+
+void register_and_use(Scene& scene) {
+  const RegionInfo region =
+      register_region(scene, allocate(scene), std::span(scene.b.memory).first(64), reads);
+  scene.two.a.receive(3, {scene.two.a.piece(100, 8)});
+  scene.b.send({.id = 10,
+                .operation = Operation::send,
+                .pieces = {{.stag = region.stag, .offset = region.base, .length = 8}}});
+  scene.two.settle();
+  read_from(scene, region);
+  note_the_peer(scene);
+}
+void register_other_memory(Scene& scene) {
+  const std::span memory(scene.b.memory);
+  RegionInfo region = register_region(scene, allocate(scene), memory.first(64), reads);
+  read_from(scene, region);
+  note_the_peer(scene);
+  region = register_region(scene, region, memory.subspan(64, 64), reads);
+  scene.two.settle();
+  read_from(scene, region);
+  note_the_peer(scene);
+}
+void register_with_other_rights(Scene& scene) {
+  const std::span memory(scene.b.memory);
+  RegionInfo region = register_region(scene, allocate(scene), memory.first(64), reads);
+  region = register_region(scene, region, memory.first(64), {.local_write = true});
+  scene.two.settle();
+  read_from(scene, region);
+  note_the_peer(scene);
+}
+void use_a_former_key(Scene& scene) {
+  const std::span memory(scene.b.memory);
+  const RegionInfo first = register_region(scene, allocate(scene), memory.first(64), reads);
+  static_cast<void>(register_region(scene, first, memory.first(64), reads));
+  scene.two.settle();
+  read_from(scene, first);
+  note_the_peer(scene);
+}
+void use_the_last_page(Scene& scene) {
+  std::vector<std::byte> pages(2 * region_page);
+  const RegionInfo region = register_region(scene, allocate(scene, 2), pages, reads, 0);
+  scene.two.settle();
+  read_from(scene, region, region_page);
+  note_the_peer(scene);
+}
+void register_too_many_pages(Scene& scene) {
+  static_cast<void>(
+      register_region(scene, allocate(scene), scene.b.memory, reads, region_page - 1));
+}
+void read_beside_the_region(Scene& scene) {
+  const RegionInfo region =
+      register_region(scene, allocate(scene), std::span(scene.b.memory).first(64), reads);
+  scene.two.settle();
+  read_from(scene, region, 64);
+  note_the_peer(scene);
+}
+void use_before_it_is_registered(Scene& scene) {
+  const RegionInfo allocated = allocate(scene);
+  scene.b.send({.id = 7,
+                .operation = Operation::read,
+                .pieces = {scene.b.piece(200, 8)},
+                .remote_stag = scene.two.a.region.stag,
+                .remote_offset = scene.two.a.region.base});
+  const RegionInfo region =
+      register_region(scene, allocated, std::span(scene.b.memory).first(64), reads, 0x1032, true);
+  read_from(scene, region);
+  while (scene.two.deliver_to(scene.b)) continue;
+  note_the_peer(scene);
+}
+
 struct Row {
   Deviation deviation;
   std::function<void(Scene&)> scenario;
@@ -173,6 +286,17 @@ const Row rows[] = {
     {Deviation::every_error_is_an_access_error, lose_connection},
     {Deviation::overrun_not_reported, overrun},
     {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
+    {Deviation::registration_opens_nothing, register_and_use},
+    {Deviation::registered_too_late_for_later_work, register_and_use},
+    {Deviation::registered_too_late_for_the_peer, register_and_use},
+    {Deviation::region_registers_once, register_other_memory},
+    {Deviation::first_memory_kept, register_other_memory},
+    {Deviation::first_access_kept, register_with_other_rights},
+    {Deviation::former_key_usable, use_a_former_key},
+    {Deviation::last_page_of_the_list_lost, use_the_last_page},
+    {Deviation::page_list_bound_unchecked, register_too_many_pages},
+    {Deviation::region_grows_to_its_pages, read_beside_the_region},
+    {Deviation::registered_when_posted, use_before_it_is_registered},
 };
 
 std::string seen_with(const std::vector<Deviation>& chosen, const Row& row) {
@@ -193,9 +317,11 @@ BOOST_AUTO_TEST_CASE(each_makes_a_difference) {
 
 BOOST_AUTO_TEST_CASE(each_has_its_row) {
   for (const auto table :
-       {rnic::deviants::queue_pair_deviants(), rnic::deviants::completion_deviants()})
+       {rnic::deviants::queue_pair_deviants(), rnic::deviants::completion_deviants(),
+        rnic::deviants::registration_deviants()})
     for (const auto& entry : table)
-      if (info(entry.deviation).rule.starts_with("verbs."))
+      if (const std::string_view rule = info(entry.deviation).rule;
+          rule.starts_with("verbs.") || rule.starts_with("kmem."))
         BOOST_TEST((std::ranges::find(rows, entry.deviation, &Row::deviation) != std::end(rows)),
                    info(entry.deviation).name);
 }

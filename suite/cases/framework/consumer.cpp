@@ -122,6 +122,7 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
 
 Consumer::ObjectChange Consumer::change_of(const iut::Command& command) {
   if (std::holds_alternative<iut::RegisterMemory>(command)) return {"max_regions", 1};
+  if (std::holds_alternative<iut::AllocateRegion>(command)) return {"max_regions", 1};
   if (std::holds_alternative<iut::DeregisterMemory>(command)) return {"max_regions", -1};
   if (std::holds_alternative<iut::CreateEndpoint>(command)) return {"max_endpoints", 1};
   if (std::holds_alternative<iut::DestroyEndpoint>(command)) return {"max_endpoints", -1};

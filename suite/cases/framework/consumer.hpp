@@ -73,6 +73,12 @@ struct Work {
   Region buffer;
 };
 
+/// A registration by a work request, taken or refused.
+struct Registering {
+  iut::Reply reply;
+  Work work;
+};
+
 class Consumer {
  public:
   virtual ~Consumer() = default;
@@ -96,6 +102,9 @@ class Consumer {
                                    const iut::Access& access);
   /// Some APIs refuse it, which makes the case not applicable.
   [[nodiscard]] Region register_nothing(const iut::Access& access);
+  /// Memory that begins with a page, and a region for so many pages of it: closed until it is
+  /// registered. Needs capability::fast_registration.
+  [[nodiscard]] Region allocate_region(std::uint64_t length, std::uint32_t pages);
   void deregister(const Region& region);
   [[nodiscard]] Octets read_memory(const Region& region);
   void write_memory(Region& region, const Octets& octets, std::uint64_t offset = 0);
@@ -106,8 +115,11 @@ class Consumer {
                                    const iut::Access& access, iut::Handle endpoint = 0);
   /// ... unbound again ...
   void unbind(const Window& window);
-  /// ... and an STag invalidated by its owner.
+  /// ... an STag invalidated by its owner ...
   void invalidate(std::uint32_t stag);
+  /// ... and `length` octets at `offset` of an allocated region registered.
+  void register_part(Region& region, const iut::Access& access, std::uint64_t offset,
+                     std::uint32_t length);
 
   // -- connections --
   /// The default endpoint; made at the first call.
@@ -149,6 +161,15 @@ class Consumer {
   /// A Read of `length` octets into a buffer of its own.
   [[nodiscard]] Work post_read(std::uint32_t length, std::uint32_t remote_stag,
                                std::uint64_t remote_offset, iut::Handle endpoint = 0);
+  /// Posts the registration of `length` octets at `offset` of an allocated region, under another key
+  /// than before; if it is taken, `stag` and `base` become those of its first octet.
+  [[nodiscard]] Registering try_registration(Region& region, const iut::Access& access,
+                                             std::uint64_t offset, std::uint32_t length,
+                                             bool fence = false);
+  /// The same, where it must be taken.
+  [[nodiscard]] Work post_registration(Region& region, const iut::Access& access,
+                                       std::uint64_t offset, std::uint32_t length,
+                                       bool fence = false);
   /// Posts as the work says; endpoint and id are filled in where they are 0.
   [[nodiscard]] Work post(iut::PostWork work);
 
@@ -222,6 +243,7 @@ class Consumer {
                                          const iut::Reply& reply);
   [[nodiscard]] Region register_filled(const iut::RegisterMemory& command);
   iut::Reply carry_out(iut::PostWork work);
+  void await_success(const Work& work, std::string_view operation);
 
   /// The posts to a queue that is less deep than usual because of a limit of the IUT.
   struct Posts {
@@ -249,6 +271,11 @@ class Consumer {
   /// Regions and endpoints that there are.
   std::map<std::string, std::int64_t> objects_;
 };
+
+/// The registration of `length` octets at `offset` of an allocated region, under another key than
+/// before.
+[[nodiscard]] iut::PostWork registration_of(const Region& region, const iut::Access& access,
+                                            std::uint64_t offset, std::uint32_t length);
 
 /// One line for an event of the API.
 [[nodiscard]] std::string describe(const iut::Event& event);

@@ -86,6 +86,49 @@ Region Consumer::register_nothing(const iut::Access& access) {
   return {command.region, *reply.stag, *reply.base, 0, {}};
 }
 
+Region Consumer::allocate_region(std::uint64_t length, std::uint32_t pages) {
+  iut::AllocateRegion command;
+  command.region = new_handle();
+  command.length = length;
+  command.pages = pages;
+  command.fill = 0xA5;
+  const iut::Reply reply = call(command, fmt::format("allocate a region of {} pages", pages));
+  if (!reply.stag) throw CaseStop{Verdict::error, "an allocated region without STag"};
+  return {command.region, *reply.stag, 0, length, Octets(length, std::byte{command.fill})};
+}
+
+iut::PostWork registration_of(const Region& region, const iut::Access& access, std::uint64_t offset,
+                              std::uint32_t length) {
+  iut::PostWork command;
+  command.operation = iut::operation::register_region;
+  command.pieces = {{region.handle, offset, length}};
+  command.registration = iut::Registration{static_cast<std::uint8_t>(region.stag + 1), access};
+  return command;
+}
+
+Registering Consumer::try_registration(Region& region, const iut::Access& access,
+                                       std::uint64_t offset, std::uint32_t length, bool fence) {
+  iut::PostWork command = registration_of(region, access, offset, length);
+  command.endpoint = endpoint();
+  command.work = next_work_++;
+  command.fence = fence;
+  Registering made{try_call(command, fmt::format("post register_region {}", command.work)),
+                   {command.work, command.endpoint, {}}};
+  if (made.reply.outcome != iut::Outcome::ok) return made;
+  if (!made.reply.stag || !made.reply.base)
+    throw CaseStop{Verdict::error, "a registration without STag or base"};
+  region.stag = *made.reply.stag;
+  region.base = *made.reply.base;
+  return made;
+}
+
+Work Consumer::post_registration(Region& region, const iut::Access& access, std::uint64_t offset,
+                                 std::uint32_t length, bool fence) {
+  const auto [reply, work] = try_registration(region, access, offset, length, fence);
+  checked(reply, "post register_region");
+  return work;
+}
+
 void Consumer::deregister(const Region& region) {
   call(iut::DeregisterMemory{region.handle}, "deregister memory");
 }
@@ -126,18 +169,22 @@ iut::Handle Consumer::create_domain() {
 iut::Reply Consumer::carry_out(iut::PostWork command) {
   command.work = next_work_++;
   iut::Reply reply = call(command, "post " + command.operation);
+  await_success({command.work, command.endpoint, {}}, command.operation);
+  return reply;
+}
+
+void Consumer::await_success(const Work& work, std::string_view operation) {
   const auto event = take(
       [&](const iut::Event& candidate) {
         const auto* completion = std::get_if<iut::CompletionEvent>(&candidate);
-        return completion != nullptr && completion->work == command.work;
+        return completion != nullptr && completion->work == work.id;
       },
       completion_due());
   const std::string status =
       event ? std::get<iut::CompletionEvent>(*event).status : "no completion";
   if (status != "success")
     throw CaseStop{Verdict::inconclusive,
-                   fmt::format("the IUT does not carry out {}: {}", command.operation, status)};
-  return reply;
+                   fmt::format("the IUT does not carry out {}: {}", operation, status)};
 }
 
 Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
@@ -171,6 +218,11 @@ void Consumer::invalidate(std::uint32_t stag) {
   command.operation = iut::operation::local_invalidate;
   command.invalidate_stag = stag;
   static_cast<void>(carry_out(command));
+}
+
+void Consumer::register_part(Region& region, const iut::Access& access, std::uint64_t offset,
+                             std::uint32_t length) {
+  await_success(post_registration(region, access, offset, length), iut::operation::register_region);
 }
 
 }  // namespace suite::cases

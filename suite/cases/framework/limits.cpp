@@ -36,6 +36,7 @@ class Beyond {
     check("max_fences", command.fence ? 1 : 0);
   }
   void operator()(const iut::RegisterMemory& command) { check("max_region", command.length); }
+  void operator()(const iut::AllocateRegion& command) { check("max_pages", command.pages); }
   void operator()(const iut::Connect& command) { check(command.parameters); }
   void operator()(const iut::Accept& command) { check(command.parameters); }
   void operator()(const iut::Reject& command) {

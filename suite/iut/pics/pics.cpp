@@ -68,6 +68,8 @@ constexpr std::array items{
              "Do asynchronous events name the endpoint or queue that they are about?"},
     PicsItem{capability::wildcard_listen, false, "",
              "Can its consumer listen on all addresses of the host at once?"},
+    PicsItem{capability::fast_registration, false, "",
+             "Can its consumer register memory by a work request?"},
     PicsItem{capability::configure_revision_1, false, "",
              "Can the agent make it start connections with MPA revision 1?"},
     PicsItem{capability::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},
@@ -90,6 +92,8 @@ constexpr std::array limits{
     LimitItem{"max_endpoints", "endpoints at once"},
     LimitItem{"max_regions", "regions at once"},
     LimitItem{"max_region", "octets of a region"},
+    LimitItem{"max_pages", "pages of a region that a work request registers"},
+    LimitItem{"page_size", "octets of such a page"},
     LimitItem{"max_inline", "octets of inline data of a request"},
     LimitItem{"max_message", "octets of a message"},
 };

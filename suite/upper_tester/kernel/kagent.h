@@ -194,6 +194,8 @@ KAGENT_REQUEST(query_qp);
 KAGENT_REQUEST(drain_qp);
 KAGENT_REQUEST(post_send);
 KAGENT_REQUEST(post_recv);
+KAGENT_REQUEST(post_send_chain);
+KAGENT_REQUEST(post_recv_chain);
 KAGENT_REQUEST(create_id);
 KAGENT_REQUEST(bind);
 KAGENT_REQUEST(resolve_addr);

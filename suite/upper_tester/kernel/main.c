@@ -32,6 +32,8 @@ static const struct request requests[] = {
 	{ RNIC_KAGENT_DRAIN_QP, kagent_drain_qp },
 	{ RNIC_KAGENT_POST_SEND, kagent_post_send },
 	{ RNIC_KAGENT_POST_RECV, kagent_post_recv },
+	{ RNIC_KAGENT_POST_SEND_CHAIN, kagent_post_send_chain },
+	{ RNIC_KAGENT_POST_RECV_CHAIN, kagent_post_recv_chain },
 	{ RNIC_KAGENT_CREATE_ID, kagent_create_id },
 	{ RNIC_KAGENT_BIND, kagent_bind },
 	{ RNIC_KAGENT_RESOLVE_ADDR, kagent_resolve_addr },

@@ -17,12 +17,13 @@
 #include <linux/types.h>
 
 #define RNIC_KAGENT_DEVICE "/dev/rnic_kagent"
-#define RNIC_KAGENT_VERSION 1
+#define RNIC_KAGENT_VERSION 2
 
 #define RNIC_KAGENT_NAME_SIZE 64
 #define RNIC_KAGENT_ADDRESS_SIZE 28 /* of a sockaddr_in6 */
 #define RNIC_KAGENT_MAX_PRIVATE_DATA 255
 #define RNIC_KAGENT_MAX_PIECES 32
+#define RNIC_KAGENT_MAX_CHAIN 16
 
 /* The first request: binds the session to a device. */
 struct rnic_kagent_open {
@@ -225,6 +226,23 @@ struct rnic_kagent_recv {
 	struct rnic_kagent_piece piece[RNIC_KAGENT_MAX_PIECES];
 };
 
+/*
+ * Requests of one queue, posted by one call of the kernel's. `posted` is also
+ * given out if it fails: how many there are ahead of the bad one. If a request
+ * cannot be made at all, none is posted.
+ */
+struct rnic_kagent_send_chain {
+	__u32 count;
+	__u32 posted; /* out */
+	struct rnic_kagent_send request[RNIC_KAGENT_MAX_CHAIN];
+};
+
+struct rnic_kagent_recv_chain {
+	__u32 count;
+	__u32 posted; /* out */
+	struct rnic_kagent_recv request[RNIC_KAGENT_MAX_CHAIN];
+};
+
 /* rdma_bind_addr and, with a backlog, rdma_listen */
 struct rnic_kagent_bind {
 	__u32 id;
@@ -335,5 +353,9 @@ struct rnic_kagent_event {
 	_IOWR(RNIC_KAGENT_MAGIC, 23, struct rnic_kagent_connect)
 #define RNIC_KAGENT_DISCONNECT \
 	_IOWR(RNIC_KAGENT_MAGIC, 24, struct rnic_kagent_object)
+#define RNIC_KAGENT_POST_SEND_CHAIN \
+	_IOWR(RNIC_KAGENT_MAGIC, 25, struct rnic_kagent_send_chain)
+#define RNIC_KAGENT_POST_RECV_CHAIN \
+	_IOWR(RNIC_KAGENT_MAGIC, 26, struct rnic_kagent_recv_chain)
 
 #endif /* RNIC_KAGENT_UAPI_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-/* Work requests, posted one at a time, and their completions. */
+/* Work requests, posted alone or as a list, and their completions. */
 #include <linux/slab.h>
 
 #include "kagent.h"
@@ -115,14 +115,38 @@ static int fill_pieces(struct kagent_session *session, struct kagent_pd *pd,
 	return error;
 }
 
+/* A receive, and what its request points to. */
+struct prepared_recv {
+	struct kagent_work *work;
+	struct ib_recv_wr wr;
+	struct ib_sge list[RNIC_KAGENT_MAX_PIECES];
+};
+
+static int prepare_recv(struct kagent_session *session, struct kagent_pd *pd,
+			struct prepared_recv *made,
+			const struct rnic_kagent_recv *request)
+{
+	int error = fill_pieces(session, pd, made->list, request->piece,
+				request->pieces);
+
+	if (error)
+		return error;
+	made->work = make_work(session, request->wr_id,
+			       request->srq ? 0 : request->qp, true);
+	if (!made->work)
+		return -ENOMEM;
+	made->wr.wr_cqe = &made->work->cqe;
+	made->wr.sg_list = made->list;
+	made->wr.num_sge = request->pieces;
+	return 0;
+}
+
 int kagent_post_recv(struct kagent_session *session, void *argument)
 {
 	struct rnic_kagent_recv *request = argument;
-	struct ib_sge list[RNIC_KAGENT_MAX_PIECES];
-	struct ib_recv_wr wr = { .sg_list = list, .num_sge = request->pieces };
 	struct kagent_srq *srq = NULL;
 	struct kagent_qp *qp = NULL;
-	struct kagent_work *work;
+	struct prepared_recv made = {};
 	int error;
 
 	if (request->srq)
@@ -132,19 +156,67 @@ int kagent_post_recv(struct kagent_session *session, void *argument)
 		qp = KAGENT_FIND(session, request->qp, KAGENT_QP, kagent_qp);
 	if (!srq && !qp)
 		return -ENOENT;
-	error = fill_pieces(session, srq ? srq->pd : qp->pd, list,
-			    request->piece, request->pieces);
+	error = prepare_recv(session, srq ? srq->pd : qp->pd, &made, request);
 	if (error)
 		return error;
-	work = make_work(session, request->wr_id, qp ? request->qp : 0, true);
-	if (!work)
-		return -ENOMEM;
-	wr.wr_cqe = &work->cqe;
-	list_add(&work->entry, srq ? &srq->work : &qp->work);
-	error = srq ? ib_post_srq_recv(srq->ib, &wr, NULL)
-		    : ib_post_recv(qp->ib, &wr, NULL);
+	list_add(&made.work->entry, srq ? &srq->work : &qp->work);
+	error = srq ? ib_post_srq_recv(srq->ib, &made.wr, NULL)
+		    : ib_post_recv(qp->ib, &made.wr, NULL);
 	if (error)
-		atomic_set(&work->done, 1);
+		atomic_set(&made.work->done, 1);
+	return error;
+}
+
+static u32 post_recvs(struct kagent_qp *qp, struct prepared_recv *list,
+		      u32 count, int *error)
+{
+	const struct ib_recv_wr *bad = &list[0].wr;
+	u32 posted = count;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		list[i].wr.next = i + 1 < count ? &list[i + 1].wr : NULL;
+		list_add(&list[i].work->entry, &qp->work);
+	}
+	*error = ib_post_recv(qp->ib, &list[0].wr, &bad);
+	if (*error)
+		for (posted = 0; &list[posted].wr != bad; posted++)
+			if (posted + 1 == count)
+				break;
+	for (i = posted; i < count; i++)
+		atomic_set(&list[i].work->done, 1);
+	return posted;
+}
+
+int kagent_post_recv_chain(struct kagent_session *session, void *argument)
+{
+	struct rnic_kagent_recv_chain *chain = argument;
+	struct prepared_recv *list;
+	struct kagent_qp *qp;
+	int error = 0;
+	u32 made;
+
+	chain->posted = 0;
+	if (chain->count == 0 || chain->count > RNIC_KAGENT_MAX_CHAIN)
+		return -EINVAL;
+	qp = KAGENT_FIND(session, chain->request[0].qp, KAGENT_QP, kagent_qp);
+	if (!qp)
+		return -ENOENT;
+	list = kvcalloc(chain->count, sizeof(*list), GFP_KERNEL);
+	if (!list)
+		return -ENOMEM;
+	for (made = 0; made < chain->count && !error; made++)
+		error = chain->request[made].qp == chain->request[0].qp &&
+					!chain->request[made].srq
+				? prepare_recv(session, qp->pd, &list[made],
+					       &chain->request[made])
+				: -EINVAL;
+	if (!error)
+		chain->posted = post_recvs(qp, list, made, &error);
+	else
+		while (made--)
+			kfree(list[made].work);
+	kvfree(list);
 	return error;
 }
 
@@ -238,20 +310,66 @@ static int send_flags(u32 flags)
 	       (flags & RNIC_KAGENT_SEND_SOLICITED ? IB_SEND_SOLICITED : 0);
 }
 
-static int post(struct kagent_qp *qp, struct kagent_work *work,
-		union send_wr *wr)
-{
-	int error;
+/* A request of a send queue, and what it points to. */
+struct prepared_send {
+	struct kagent_work *work;
+	union send_wr wr;
+	struct ib_sge list[RNIC_KAGENT_MAX_PIECES];
+};
 
-	wr->send.wr_cqe = &work->cqe;
-	list_add(&work->entry, &qp->work);
-	if (work->mr)
-		atomic_inc(&work->mr->registering);
-	error = ib_post_send(qp->ib, &wr->send, NULL);
-	/* It stays in the list: a driver may complete what it has refused. */
-	if (error && !atomic_xchg(&work->done, 1) && work->mr)
-		atomic_dec(&work->mr->registering);
+static int prepare_send(struct kagent_session *session, struct kagent_qp *qp,
+			struct prepared_send *made,
+			const struct rnic_kagent_send *request)
+{
+	int error = fill_pieces(session, qp->pd, made->list, request->piece,
+				request->pieces);
+
+	if (error)
+		return error;
+	made->work = make_work(session, request->wr_id, request->qp, false);
+	if (!made->work)
+		return -ENOMEM;
+	made->wr.send.wr_cqe = &made->work->cqe;
+	made->wr.send.sg_list = made->list;
+	made->wr.send.num_sge = request->pieces;
+	made->wr.send.send_flags = send_flags(request->flags);
+	error = fill_operation(session, made->work, &made->wr, request);
+	if (error) {
+		kfree(made->work);
+		made->work = NULL;
+	}
 	return error;
+}
+
+/* How many of them are posted. */
+static u32 post_sends(struct kagent_qp *qp, struct prepared_send *list,
+		      u32 count, int *error)
+{
+	const struct ib_send_wr *bad = &list[0].wr.send;
+	struct kagent_work *work;
+	u32 posted = count;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		work = list[i].work;
+		list[i].wr.send.next = i + 1 < count ? &list[i + 1].wr.send
+						     : NULL;
+		list_add(&work->entry, &qp->work);
+		if (work->mr)
+			atomic_inc(&work->mr->registering);
+	}
+	*error = ib_post_send(qp->ib, &list[0].wr.send, &bad);
+	if (*error)
+		for (posted = 0; &list[posted].wr.send != bad; posted++)
+			if (posted + 1 == count)
+				break;
+	/* They stay in the list: a driver may complete what it has refused. */
+	for (i = posted; i < count; i++) {
+		work = list[i].work;
+		if (!atomic_xchg(&work->done, 1) && work->mr)
+			atomic_dec(&work->mr->registering);
+	}
+	return posted;
 }
 
 int kagent_post_send(struct kagent_session *session, void *argument)
@@ -259,27 +377,44 @@ int kagent_post_send(struct kagent_session *session, void *argument)
 	struct rnic_kagent_send *request = argument;
 	struct kagent_qp *qp =
 		KAGENT_FIND(session, request->qp, KAGENT_QP, kagent_qp);
-	struct ib_sge list[RNIC_KAGENT_MAX_PIECES];
-	struct kagent_work *work;
-	union send_wr wr = {};
+	struct prepared_send made = {};
 	int error;
 
 	if (!qp)
 		return -ENOENT;
-	error = fill_pieces(session, qp->pd, list, request->piece,
-			    request->pieces);
-	if (error)
-		return error;
-	work = make_work(session, request->wr_id, request->qp, false);
-	if (!work)
+	error = prepare_send(session, qp, &made, request);
+	if (!error)
+		post_sends(qp, &made, 1, &error);
+	return error;
+}
+
+int kagent_post_send_chain(struct kagent_session *session, void *argument)
+{
+	struct rnic_kagent_send_chain *chain = argument;
+	struct prepared_send *list;
+	struct kagent_qp *qp;
+	int error = 0;
+	u32 made;
+
+	chain->posted = 0;
+	if (chain->count == 0 || chain->count > RNIC_KAGENT_MAX_CHAIN)
+		return -EINVAL;
+	qp = KAGENT_FIND(session, chain->request[0].qp, KAGENT_QP, kagent_qp);
+	if (!qp)
+		return -ENOENT;
+	list = kvcalloc(chain->count, sizeof(*list), GFP_KERNEL);
+	if (!list)
 		return -ENOMEM;
-	wr.send.sg_list = list;
-	wr.send.num_sge = request->pieces;
-	wr.send.send_flags = send_flags(request->flags);
-	error = fill_operation(session, work, &wr, request);
-	if (error) {
-		kfree(work);
-		return error;
-	}
-	return post(qp, work, &wr);
+	for (made = 0; made < chain->count && !error; made++)
+		error = chain->request[made].qp == chain->request[0].qp
+				? prepare_send(session, qp, &list[made],
+					       &chain->request[made])
+				: -EINVAL;
+	if (!error)
+		chain->posted = post_sends(qp, list, made, &error);
+	else
+		while (made--)
+			kfree(list[made].work);
+	kvfree(list);
+	return error;
 }

@@ -65,7 +65,8 @@ std::vector<std::string> capabilities(const rnic_kagent_open& device,
   std::vector<std::string> names{capability::solicited,         capability::completion_overflow,
                                  capability::endpoint_abort,    capability::send_invalidate,
                                  capability::remote_invalidate, capability::local_invalidate,
-                                 capability::zero_based,        capability::chosen_base};
+                                 capability::zero_based,        capability::chosen_base,
+                                 capability::fast_registration, capability::chains};
   if (device.reads_with_invalidate != 0) names.emplace_back(capability::read_invalidate);
   if (device.max_srq > 0) names.emplace_back(capability::shared_receive_queue);
   if (device.max_srq > 0 && (device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) != 0)
@@ -103,6 +104,8 @@ iut::Hello describe(const rnic_kagent_open& device, const DriverOptions& options
       {"max_shared_pieces", device.max_srq_sge},
       {"max_endpoints", device.max_qp},
       {"max_regions", device.max_mr},
+      {"max_pages", device.max_fast_reg_page_list_len},
+      {"page_size", device.page_size},
       {"max_region", std::int64_t{device.max_fast_reg_page_list_len} * device.page_size},
   };
   return hello;

@@ -58,10 +58,12 @@ class KverbsDriver final : public Driver {
     KernelMemory memory;
     Object object = 0;  ///< 0 once deregistered; the memory remains
     Handle domain = 0;
+    bool by_work = false;     ///< the test itself registers it, by work requests
     std::uint64_t inset = 0;  ///< of the first octet in the memory
     std::uint64_t length = 0;
     std::uint32_t local_key = 0;
-    std::uint64_t base = 0;  ///< the first octet's address in work requests, ours and the peer's
+    /// The first octet's address in work requests, ours and the peer's.
+    std::uint64_t base = 0;
   };
   struct Endpoint {
     Object completions = 0, id = 0, queue_pair = 0;
@@ -76,12 +78,15 @@ class KverbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::CreateDomain&);
   Answer run(std::uint64_t, const iut::DestroyDomain&);
   Answer run(std::uint64_t, const iut::RegisterMemory&);
+  Answer run(std::uint64_t, const iut::AllocateRegion&);
   Answer run(std::uint64_t, const iut::DeregisterMemory&);
   Answer run(std::uint64_t, const iut::ReadMemory&);
   Answer run(std::uint64_t, const iut::WriteMemory&);
   Answer run(std::uint64_t, const iut::AllocateWindow&);
   Answer run(std::uint64_t, const iut::FreeWindow&);
+  Answer make(Region& region, Object domain, std::uint8_t fill, std::uint64_t pages);
   Answer allocate(Region& region, const iut::RegisterMemory& command, Object domain);
+  Answer keep(Handle handle, Region region, Answer reply);
 
   // registrar.cpp
   iut::Reply register_by_work(Domain& domain, Object region, std::uint32_t key,
@@ -132,6 +137,8 @@ class KverbsDriver final : public Driver {
   // work.cpp
   Answer run(std::uint64_t, const iut::PostReceive&);
   Answer run(std::uint64_t, const iut::PostWork&);
+  Answer run(std::uint64_t, const iut::PostReceiveChain&);
+  Answer run(std::uint64_t, const iut::PostWorkChain&);
   /// Every command that this driver does not have.
   template <class Other>
   Answer run(std::uint64_t, const Other&) {
@@ -139,7 +146,10 @@ class KverbsDriver final : public Driver {
   }
   Answer pieces(const std::vector<iut::Piece>& pieces, rnic_kagent_piece* list,
                 std::uint32_t& count) const;
+  Answer prepare(const iut::PostReceive& command, rnic_kagent_recv& request);
+  Answer prepare(const iut::PostWork& command, rnic_kagent_send& request, iut::Reply& done);
   Answer fill(const iut::PostWork& command, rnic_kagent_send& request) const;
+  Answer map(const iut::PostWork& command, rnic_kagent_send& request, iut::Reply& done);
   void take_completion(const rnic_kagent_event& event);
 
   // kverbs_driver.cpp

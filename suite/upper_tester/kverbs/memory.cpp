@@ -54,12 +54,48 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::RegisterMemory&
         register_by_work(owner->second, region.object, reply->stag.value(), command.access);
     if (done.outcome != iut::Outcome::ok) reply = done;
   }
+  return keep(command.region, std::move(region), std::move(reply));
+}
+
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::AllocateRegion& command) {
+  if (command.region == 0 || regions_.count(command.region) != 0)
+    return exists("region", command.region);
+  const auto owner = domains_.find(command.domain);
+  if (owner == domains_.end()) return no_such("domain", command.domain);
+  if (command.length == 0) return refused("the memory has at least one octet", EINVAL);
+  Region region;
+  region.domain = command.domain;
+  region.length = command.length;
+  region.by_work = true;
+  Answer reply = make(region, owner->second.object, command.fill, command.pages);
+  return keep(command.region, std::move(region), std::move(reply));
+}
+
+/// The region, if the reply is good; otherwise what there is of it is destroyed.
+KverbsDriver::Answer KverbsDriver::keep(Handle handle, Region region, Answer reply) {
   if (reply->outcome == iut::Outcome::ok) {
-    regions_[command.region] = std::move(region);
+    regions_[handle] = std::move(region);
   } else {
     static_cast<void>(file_.destroy(region.object));
     static_cast<void>(file_.destroy(region.memory.handle()));
   }
+  return reply;
+}
+
+/// Memory, and a region for so many pages that is not mapped onto it yet.
+KverbsDriver::Answer KverbsDriver::make(Region& region, Object domain, std::uint8_t fill,
+                                        std::uint64_t pages) {
+  if (const int error = region.memory.make(file_, region.inset + region.length); error != 0)
+    return failed("the module's memory", error);
+  std::memset(region.memory.data() + region.inset, fill, region.length);
+  rnic_kagent_mr made{};
+  made.pd = domain;
+  made.max_pages = static_cast<std::uint32_t>(pages);
+  if (const int error = file_.call(RNIC_KAGENT_ALLOC_MR, made); error != 0)
+    return failed("ib_alloc_mr", error);
+  region.object = made.handle;
+  iut::Reply reply;
+  reply.stag = made.rkey;
   return reply;
 }
 
@@ -69,25 +105,18 @@ KverbsDriver::Answer KverbsDriver::allocate(Region& region, const iut::RegisterM
   const bool chosen = command.zero_based || command.base.has_value();
   const std::uint64_t base = command.base.value_or(0);
   region.inset = chosen ? base % device_.page_size : 0;
-  if (const int error = region.memory.make(file_, region.inset + command.length); error != 0)
-    return failed("the module's memory", error);
-  std::memset(region.memory.data() + region.inset, command.fill, command.length);
-
-  rnic_kagent_mr made{};
-  made.pd = domain;
-  made.max_pages = static_cast<std::uint32_t>(
-      (region.inset + command.length + device_.page_size - 1) / device_.page_size);
-  if (const int error = file_.call(RNIC_KAGENT_ALLOC_MR, made); error != 0)
-    return failed("ib_alloc_mr", error);
-  region.object = made.handle;
+  Answer made = make(region, domain, command.fill,
+                     (region.inset + command.length + device_.page_size - 1) / device_.page_size);
+  if (made->outcome != iut::Outcome::ok) return made;
   rnic_kagent_map map{};
-  map.mr = made.handle;
+  map.mr = region.object;
   map.memory = region.memory.handle();
   map.offset = region.inset;
   map.length = command.length;
   map.set_iova = chosen ? 1 : 0;
   map.iova = base;
-  map.key = static_cast<std::uint8_t>(made.rkey + 1);  // as ib_inc_rkey: no key is used again soon
+  // As ib_inc_rkey: no key is used again soon.
+  map.key = static_cast<std::uint8_t>(*made->stag + 1);
   if (const int error = file_.call(RNIC_KAGENT_MAP_MR, map); error != 0)
     return failed("ib_map_mr_sg", error);
   region.local_key = map.lkey;

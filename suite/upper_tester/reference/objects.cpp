@@ -43,7 +43,7 @@ iut::Reply ReferenceDriver::perform(const iut::DestroyDomain& command) {
 
 // ---- memory ----
 
-auto ReferenceDriver::allocate(const iut::RegisterMemory& command) const
+auto ReferenceDriver::allocate(const iut::RegisterMemory& command)
     -> std::expected<Region, iut::Reply> {
   if (command.length > max_region_octets)
     return std::unexpected(failed(ENOMEM, "a region has at most 1 GiB"));
@@ -61,8 +61,15 @@ auto ReferenceDriver::allocate(const iut::RegisterMemory& command) const
   return region;
 }
 
+/// The next region has offsets and pages of its own.
+void ReferenceDriver::keep(iut::Handle name, Region region, Resource domain) {
+  next_base_ += (region.memory().size() / verbs::region_page + 2) * verbs::region_page;
+  const verbs::RegionHandle handle = region.info.region;
+  region.resource = resources_.add([this, handle] { must(rnic_->deregister(handle)); }, {domain});
+  regions_[name] = std::move(region);
+}
+
 iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
-  constexpr std::uint64_t page = 4096;
   if (command.region == 0 || regions_.contains(command.region))
     return bad_handle("region", command.region);
   const auto* home = domain(command.domain);
@@ -79,15 +86,31 @@ iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
   // What this RNIC places is written by its process, which a signal would end without the right.
   if (region.pages && !region.pages->open_fully()) return failed(errno, "mmap");
   if (!registered) return failed(registered.error(), "register memory");
-  next_base_ += (command.length / page + 2) * page;
   region.info = *registered;
-  const verbs::RegionHandle handle = registered->region;
-  region.resource =
-      resources_.add([this, handle] { must(rnic_->deregister(handle)); }, {home->resource});
-  regions_[command.region] = std::move(region);
+  keep(command.region, std::move(region), home->resource);
   iut::Reply reply;
   reply.stag = registered->stag;
   reply.base = registered->base;
+  return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::AllocateRegion& command) {
+  if (command.region == 0 || regions_.contains(command.region))
+    return bad_handle("region", command.region);
+  const auto* home = domain(command.domain);
+  if (home == nullptr) return bad_handle("domain", command.domain);
+  iut::RegisterMemory memory;
+  memory.length = command.length;
+  memory.fill = command.fill;
+  auto region = allocate(memory);
+  if (!region) return region.error();
+  const auto made = rnic_->allocate_region(home->object, command.pages);
+  if (!made) return failed(made.error(), "allocate region");
+  region->info = *made;
+  region->info.base = next_base_;
+  keep(command.region, std::move(*region), home->resource);
+  iut::Reply reply;
+  reply.stag = made->stag;
   return reply;
 }
 

@@ -88,7 +88,9 @@ iut::Hello ReferenceDriver::hello() {
   describe(options_.behaviour, hello.implementation);
   hello.driver_version = attributes.version;
   hello.capabilities = capabilities_of(offer_);
-  hello.limits = {{"max_ird", attributes.max_ird},
+  hello.limits = {{"max_pages", attributes.max_pages},
+                  {"page_size", static_cast<std::int64_t>(verbs::region_page)},
+                  {"max_ird", attributes.max_ird},
                   {"max_ord", attributes.max_ord},
                   {"max_private_data", static_cast<std::int64_t>(offer_.max_private_data)},
                   {"max_pieces", attributes.max_pieces},

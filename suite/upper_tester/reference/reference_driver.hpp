@@ -71,6 +71,7 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::CreateDomain& command);
   iut::Reply perform(const iut::DestroyDomain& command);
   iut::Reply perform(const iut::RegisterMemory& command);
+  iut::Reply perform(const iut::AllocateRegion& command);
   iut::Reply perform(const iut::DeregisterMemory& command);
   iut::Reply perform(const iut::ReadMemory& command);
   iut::Reply perform(const iut::WriteMemory& command);
@@ -118,8 +119,9 @@ class ReferenceDriver final : public Driver {
   [[nodiscard]] std::expected<rnic::verbs::CompletionQueueHandle, rnic::verbs::Error>
   make_completion_queue(std::uint64_t depth, std::optional<rnic::verbs::Arm> drained);
 
-  [[nodiscard]] std::expected<Region, iut::Reply> allocate(
-      const iut::RegisterMemory& command) const;
+  [[nodiscard]] static std::expected<Region, iut::Reply> allocate(
+      const iut::RegisterMemory& command);
+  void keep(iut::Handle name, Region region, Resource domain);
   void create_default_domain();
   void release_everything();
   void release_endpoint(iut::Handle handle);
@@ -141,6 +143,9 @@ class ReferenceDriver final : public Driver {
       const std::vector<iut::Piece>& pieces) const;
   [[nodiscard]] std::expected<rnic::access::ConnectParameters, iut::Reply> parameters_of(
       const iut::ConnectParameters& parameters) const;
+  /// The region has the STag that it will have from then on.
+  [[nodiscard]] std::optional<iut::Reply> fill_registration(rnic::verbs::SendRequest& request,
+                                                            const iut::PostWork& command);
   [[nodiscard]] std::optional<iut::Reply> fill_bind(rnic::verbs::SendRequest& request,
                                                     const iut::PostWork& command) const;
 

@@ -59,6 +59,26 @@ std::optional<iut::Reply> ReferenceDriver::fill_bind(verbs::SendRequest& request
   return std::nullopt;
 }
 
+std::optional<iut::Reply> ReferenceDriver::fill_registration(verbs::SendRequest& request,
+                                                             const iut::PostWork& command) {
+  if (!command.registration || command.pieces.size() != 1)
+    return failed(EINVAL, "a registration has one piece, a key and an access");
+  const iut::Piece& piece = command.pieces.front();
+  const auto found = regions_.find(piece.region);
+  if (found == regions_.end()) return bad_handle("region", piece.region);
+  verbs::RegionInfo& info = found->second.info;
+  const rnic::wire::MutableBytes octets = found->second.memory();
+  if (piece.offset > octets.size() || piece.length > octets.size() - piece.offset)
+    return failed(EINVAL, "outside of the region");
+  request.registration = {.region = info.region,
+                          .memory = octets.subspan(piece.offset, piece.length),
+                          .access = access_of(command.registration->access),
+                          .base = info.base + piece.offset,
+                          .key = command.registration->key};
+  info.stag = (info.stag & ~0xFFU) | command.registration->key;
+  return std::nullopt;
+}
+
 std::expected<verbs::SendRequest, iut::Reply> ReferenceDriver::request_of(
     const iut::PostWork& command) {
   const auto operation = operation_of(command.operation);
@@ -78,6 +98,10 @@ std::expected<verbs::SendRequest, iut::Reply> ReferenceDriver::request_of(
   request.immediate = command.immediate;
   if (*operation == verbs::Operation::bind_window) {
     if (auto reply = fill_bind(request, command)) return std::unexpected(*reply);
+    return request;
+  }
+  if (*operation == verbs::Operation::register_region) {
+    if (auto reply = fill_registration(request, command)) return std::unexpected(*reply);
     return request;
   }
   auto pieces = pieces_of(command.pieces);
@@ -101,7 +125,13 @@ iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
   const auto request = request_of(command);
   if (!request) return request.error();
   const auto posted = rnic_->post_send(endpoint->second.queue_pair, std::span(&*request, 1));
-  return posted ? iut::Reply{} : failed(posted.error().error, "post work");
+  if (!posted) return failed(posted.error().error, "post work");
+  iut::Reply reply;
+  if (request->operation == verbs::Operation::register_region) {
+    reply.stag = regions_.at(command.pieces.front().region).info.stag;
+    reply.base = request->registration.base;
+  }
+  return reply;
 }
 
 // ---- several at once ----

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include "suite/upper_tester/kverbs/kernel_file.hpp"
 
@@ -164,6 +165,24 @@ void of_work(const Session& session) {
   expect("polling in another's place", session.file.call(RNIC_KAGENT_PROCESS_CQ, process), EINVAL);
 }
 
+template <class Chain>
+void of_lists(const Session& session, const char* what, unsigned long request) {
+  const auto chain = std::make_unique<Chain>();
+  expect(what, session.file.call(request, *chain), EINVAL);  // an empty one
+  chain->count = RNIC_KAGENT_MAX_CHAIN + 1;
+  expect(what, session.file.call(request, *chain), EINVAL);
+  chain->count = 2;
+  chain->request[0].qp = session.qp;
+  expect(what, session.file.call(request, *chain), EINVAL);  // of two queue pairs
+  chain->request[0].qp = session.cq;
+  expect(what, session.file.call(request, *chain), ENOENT);
+  chain->request[0].qp = chain->request[1].qp = session.qp;
+  chain->request[1].pieces = RNIC_KAGENT_MAX_PIECES + 1;
+  chain->posted = 7;
+  expect(what, session.file.call(request, *chain), EINVAL);
+  expect(what, static_cast<int>(chain->posted), 0);
+}
+
 }  // namespace
 
 int main() {
@@ -172,5 +191,7 @@ int main() {
   of_handles(session);
   of_memory(session);
   of_work(session);
+  of_lists<rnic_kagent_send_chain>(session, "a list of sends", RNIC_KAGENT_POST_SEND_CHAIN);
+  of_lists<rnic_kagent_recv_chain>(session, "a list of receives", RNIC_KAGENT_POST_RECV_CHAIN);
   return failures == 0 ? 0 : 1;
 }

@@ -26,8 +26,9 @@ static_assert(
     laid_out_alike<rnic_kagent_open, rnic_kagent_object, rnic_kagent_memory, rnic_kagent_mr,
                    rnic_kagent_map, rnic_kagent_cq, rnic_kagent_process_cq, rnic_kagent_srq,
                    rnic_kagent_modify_srq, rnic_kagent_qp, rnic_kagent_qp_attr, rnic_kagent_send,
-                   rnic_kagent_recv, rnic_kagent_bind, rnic_kagent_resolve,
-                   rnic_kagent_resolve_route, rnic_kagent_connect, rnic_kagent_event>);
+                   rnic_kagent_recv, rnic_kagent_send_chain, rnic_kagent_recv_chain,
+                   rnic_kagent_bind, rnic_kagent_resolve, rnic_kagent_resolve_route,
+                   rnic_kagent_connect, rnic_kagent_event>);
 
 bool has(const std::vector<std::string>& words, const char* word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -35,10 +36,12 @@ bool has(const std::vector<std::string>& words, const char* word) {
 
 BOOST_AUTO_TEST_SUITE(kverbs_messages)
 
-BOOST_AUTO_TEST_CASE(version_1_keeps_its_layout) {
+BOOST_AUTO_TEST_CASE(version_2_keeps_its_layout) {
   BOOST_TEST(sizeof(rnic_kagent_open) == 248U);
   BOOST_TEST(sizeof(rnic_kagent_send) == 72U + 32U * sizeof(rnic_kagent_piece));
   BOOST_TEST(sizeof(rnic_kagent_recv) == 24U + 32U * sizeof(rnic_kagent_piece));
+  BOOST_TEST(sizeof(rnic_kagent_send_chain) == 8U + 16U * sizeof(rnic_kagent_send));
+  BOOST_TEST(sizeof(rnic_kagent_recv_chain) == 8U + 16U * sizeof(rnic_kagent_recv));
   BOOST_TEST(sizeof(rnic_kagent_connect) == 272U);
   BOOST_TEST(sizeof(rnic_kagent_event) == 304U);
   BOOST_TEST(offsetof(rnic_kagent_event, wr_id) == 24U);
@@ -46,15 +49,32 @@ BOOST_AUTO_TEST_CASE(version_1_keeps_its_layout) {
 }
 
 BOOST_AUTO_TEST_CASE(each_request_has_a_number_of_its_own) {
-  const std::vector<unsigned long> numbers{
-      RNIC_KAGENT_OPEN,         RNIC_KAGENT_DESTROY,       RNIC_KAGENT_ALLOC_PD,
-      RNIC_KAGENT_ALLOC_MEMORY, RNIC_KAGENT_ALLOC_MR,      RNIC_KAGENT_MAP_MR,
-      RNIC_KAGENT_CREATE_CQ,    RNIC_KAGENT_PROCESS_CQ,    RNIC_KAGENT_CREATE_SRQ,
-      RNIC_KAGENT_MODIFY_SRQ,   RNIC_KAGENT_CREATE_QP,     RNIC_KAGENT_MODIFY_QP,
-      RNIC_KAGENT_QUERY_QP,     RNIC_KAGENT_DRAIN_QP,      RNIC_KAGENT_POST_SEND,
-      RNIC_KAGENT_POST_RECV,    RNIC_KAGENT_CREATE_ID,     RNIC_KAGENT_BIND,
-      RNIC_KAGENT_RESOLVE_ADDR, RNIC_KAGENT_RESOLVE_ROUTE, RNIC_KAGENT_CONNECT,
-      RNIC_KAGENT_ACCEPT,       RNIC_KAGENT_REJECT,        RNIC_KAGENT_DISCONNECT};
+  const std::vector<unsigned long> numbers{RNIC_KAGENT_OPEN,
+                                           RNIC_KAGENT_DESTROY,
+                                           RNIC_KAGENT_ALLOC_PD,
+                                           RNIC_KAGENT_ALLOC_MEMORY,
+                                           RNIC_KAGENT_ALLOC_MR,
+                                           RNIC_KAGENT_MAP_MR,
+                                           RNIC_KAGENT_CREATE_CQ,
+                                           RNIC_KAGENT_PROCESS_CQ,
+                                           RNIC_KAGENT_CREATE_SRQ,
+                                           RNIC_KAGENT_MODIFY_SRQ,
+                                           RNIC_KAGENT_CREATE_QP,
+                                           RNIC_KAGENT_MODIFY_QP,
+                                           RNIC_KAGENT_QUERY_QP,
+                                           RNIC_KAGENT_DRAIN_QP,
+                                           RNIC_KAGENT_POST_SEND,
+                                           RNIC_KAGENT_POST_RECV,
+                                           RNIC_KAGENT_CREATE_ID,
+                                           RNIC_KAGENT_BIND,
+                                           RNIC_KAGENT_RESOLVE_ADDR,
+                                           RNIC_KAGENT_RESOLVE_ROUTE,
+                                           RNIC_KAGENT_CONNECT,
+                                           RNIC_KAGENT_ACCEPT,
+                                           RNIC_KAGENT_REJECT,
+                                           RNIC_KAGENT_DISCONNECT,
+                                           RNIC_KAGENT_POST_SEND_CHAIN,
+                                           RNIC_KAGENT_POST_RECV_CHAIN};
   std::set<unsigned> places;
   for (const unsigned long number : numbers) places.insert(_IOC_NR(number));
   BOOST_TEST(places.size() == numbers.size());
@@ -66,7 +86,8 @@ BOOST_AUTO_TEST_CASE(capabilities_are_those_of_kernel_consumers) {
   DriverOptions options;
   options.addresses = {"10.77.0.2"};
   auto words = capabilities(device, options);
-  for (const char* always : {"local_invalidate", "remote_invalidate", "zero_based", "chosen_base"})
+  for (const char* always : {"local_invalidate", "remote_invalidate", "zero_based", "chosen_base",
+                             "fast_registration", "chains"})
     BOOST_TEST(has(words, always), always);
   for (const char* absent : {"read_invalidate", "shared_receive_queue", "atomics", "ipv6",
                              "memory_windows", "endpoint_reset"})
@@ -91,6 +112,8 @@ BOOST_AUTO_TEST_CASE(hello_states_what_a_fast_registration_can_hold) {
   const iut::Hello hello = describe(device, {});
   BOOST_TEST(hello.driver == "kverbs");
   BOOST_TEST(hello.limits.at("max_region") == 1 << 20);
+  BOOST_TEST(hello.limits.at("max_pages") == 256);
+  BOOST_TEST(hello.limits.at("page_size") == 4096);
   BOOST_TEST(hello.limits.at("max_pieces") == 6);
 }
 

@@ -63,6 +63,10 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::RegisterMemory& c
   return reply;
 }
 
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::AllocateRegion&) {
+  return unsupported("libibverbs has no work request that registers memory");
+}
+
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DeregisterMemory& command) {
   const auto found = regions_.find(command.region);
   if (found == regions_.end() || found->second.registration == nullptr)

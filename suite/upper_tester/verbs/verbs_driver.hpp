@@ -89,6 +89,7 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::CreateDomain&);
   Answer run(std::uint64_t, const iut::DestroyDomain&);
   Answer run(std::uint64_t, const iut::RegisterMemory&);
+  Answer run(std::uint64_t, const iut::AllocateRegion&);
   Answer run(std::uint64_t, const iut::DeregisterMemory&);
   Answer run(std::uint64_t, const iut::ReadMemory&);
   Answer run(std::uint64_t, const iut::WriteMemory&);

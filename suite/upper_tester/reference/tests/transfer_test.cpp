@@ -155,6 +155,33 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_and_unbound) {
   BOOST_TEST(async->endpoint == endpoint);
 }
 
+BOOST_AUTO_TEST_CASE(an_allocated_region_is_registered_and_used) {
+  iut::AllocateRegion allocate;
+  allocate.region = 3;
+  allocate.length = 8192;
+  allocate.pages = 1;
+  const auto allocated = b.must(allocate);
+  // The responder may send once it has received from the initiator.
+  a.must(towards_b(work(1, operation::write)));
+  completion(a);
+  auto registration = work(2, operation::register_region);
+  registration.pieces = {{3, 4096, 100}};
+  registration.registration = iut::Registration{0x42, {}};
+  registration.registration->access.remote_write = true;
+  const auto registered = b.must(registration);
+  BOOST_TEST(completion(b).status == "success");
+  BOOST_TEST(*registered.stag == ((*allocated.stag & ~0xFFU) | 0x42U));
+  write_memory(a, 0, octets(42));
+  auto write = work(3, operation::write, 0, 1);
+  write.remote_stag = *registered.stag;
+  write.remote_offset = *registered.base + 99;
+  a.must(write);
+  BOOST_TEST(completion(a).status == "success");
+  static_cast<void>(a.quiet());
+  const auto memory = b.must(iut::ReadMemory{3, 4096 + 99, 1});
+  BOOST_TEST((*memory.octets == octets(42)));
+}
+
 BOOST_AUTO_TEST_CASE(reset_takes_bound_windows_and_the_regions_under_them) {
   iut::AllocateWindow allocate;
   allocate.window = 3;
