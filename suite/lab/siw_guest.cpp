@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -189,6 +190,7 @@ Done Guest::prepare(const Progress& progress) {
   if (kernel_.empty() || initramfs_.empty())
     return std::unexpected(
         fmt::format("{} named no kernel", options_.paths.prepare_script.string()));
+  hold_files();
   return {};
 }
 
@@ -196,6 +198,16 @@ void Guest::prepare_as(const Guest& other) {
   release_ = other.release_;
   kernel_ = other.kernel_;
   initramfs_ = other.initramfs_;
+  hold_files();
+}
+
+/// The preparation of another guest leaves what is locked where it is (siw_vm/keep_newest.sh).
+void Guest::hold_files() {
+  in_use_.clear();
+  for (const auto& path : {kernel_.parent_path(), initramfs_}) {
+    base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file && ::flock(file.get(), LOCK_SH | LOCK_NB) == 0) in_use_.push_back(std::move(file));
+  }
 }
 
 std::string Guest::kernel_parameters() const {

@@ -133,12 +133,14 @@ class Guest {
       std::uint64_t number, std::string_view order, std::chrono::milliseconds time_limit);
   [[nodiscard]] std::string why_hung_up();
   [[nodiscard]] std::string kernel_parameters() const;
+  void hold_files();
   [[nodiscard]] std::vector<std::string> command_line(
       int tap, int control, const std::vector<base::FileDescriptor>& channels) const;
 
   GuestOptions options_;
   std::string release_;
   std::filesystem::path kernel_, initramfs_, sockets_;
+  std::vector<base::FileDescriptor> in_use_;  ///< locks on what this guest may be booted from again
   std::string accelerator_;
   Console console_;
   std::unique_ptr<Running> running_;

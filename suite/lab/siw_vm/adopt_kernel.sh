@@ -128,6 +128,5 @@ fi
 rm -rf "$made"
 mv "$work" "$made"
 trap - EXIT
-# The newest few stay.
-ls -dt "$cache"/adopted/*/ | tail -n +9 | xargs -r rm -rf
+"$here/keep_newest.sh" 8 "$cache"/adopted/*/
 echo "$made"

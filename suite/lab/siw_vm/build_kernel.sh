@@ -109,6 +109,5 @@ version=$(git -C "$source" describe --always --dirty 2>/dev/null || echo "$key")
 printf 'release=%s\nversion=%s\nheaders=%s\n' "$release" "$version" "$folder/headers" >"$work/complete"
 mv "$work" "$folder"
 trap - EXIT
-# The newest few stay.
-ls -dt "$cache"/built/*/ | tail -n +9 | xargs -r rm -rf
+"$here/keep_newest.sh" 8 "$cache"/built/*/
 echo "$folder"

@@ -102,8 +102,8 @@ if [ ! -f "$archive" ]; then
   chmod 755 "$work"/root/init "$work"/root/bin/*
   (cd "$work/root" && find . -print0 | cpio --null --quiet -o -H newc -R 0:0) >"$work/archive"
   mv "$work/archive" "$archive"
-  # The archives of earlier builds are of no use; the newest few stay for other work trees of the same user.
-  ls -t "$cache"/initramfs/*.cpio | tail -n +7 | xargs -r rm -f
+  # The archives of earlier builds are of no use.
+  "$(dirname "$(readlink -f "$0")")/keep_newest.sh" 6 "$cache"/initramfs/*.cpio
 fi
 touch "$archive"
 echo "$archive"
