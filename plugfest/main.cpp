@@ -129,6 +129,8 @@ ExitCode play(const Options& options) {
     case Command::run:
       base::outlive_the_terminal();
       return run_with_late_ones(*event, cells, options);
+    case Command::collect:
+      return collect(*event, cells, options);
     case Command::list:
       return printed(list_cells(cells));
     case Command::check:

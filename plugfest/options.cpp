@@ -73,6 +73,10 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
                   "who runs the cells: this machine, or jobs of a Slurm cluster")
       ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
+  auto* collect = app.add_subcommand(
+      "collect", "make results and matrix of what a run that was killed has played so far");
+  collect->add_option("event", options.event, "the event file")->required();
+  collect->add_option("--out", options.out, "folder of the run")->required();
   auto* list = app.add_subcommand("list", "list the scenarios, or the cells of an event");
   list->add_option("event", options.event, "the event file");
   auto* check =
@@ -93,9 +97,9 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   diff->add_option("after", options.other, "the --out folder of the other")->required();
   for (auto* command : {run, preflight, cell})
     command->add_option("--agent", options.agent, "the rnic-agent of this machine's references");
-  for (auto* command : {run, list, check, cell})
+  for (auto* command : {run, collect, list, check, cell})
     command->add_flag("--long", options.long_scenarios, "with the scenarios that take minutes");
-  for (auto* command : {run, list, check, preflight, cell})
+  for (auto* command : {run, collect, list, check, preflight, cell})
     command->add_flag("--trust-event", options.trust_event,
                       "the event file may name programs to run (argv)");
   try {
@@ -103,6 +107,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return std::unexpected(app.exit(error) == 0 ? ExitCode::good : ExitCode::usage);
   }
+  if (*collect) options.command = Command::collect;
   if (*list) options.command = Command::list;
   if (*check) options.command = Command::check;
   if (*preflight) options.command = Command::preflight;

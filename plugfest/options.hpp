@@ -11,7 +11,7 @@
 
 namespace plugfest {
 
-enum class Command { run, list, check, preflight, cell, diff };
+enum class Command { run, collect, list, check, preflight, cell, diff };
 
 struct Options {
   Command command = Command::run;

@@ -43,6 +43,24 @@ EventRecord record_of(const Event& event) {
   return made;
 }
 
+/// The expectations that no cell of the event needs any more. While a cell has no verdict it may be
+/// what they speak of, whether it waits or was not selected.
+std::vector<std::string> stale_of(const Event& event, const Journal& journal) {
+  std::vector<bool> held(event.expectations.size(), false);
+  for (const Cell& cell : cells_of(event, [](std::string_view) { return 1.0; })) {
+    if (!journal.has(cell.id)) return {};
+    if (const Expectation* expected = expectation_for(event, journal.latest(cell.id)))
+      held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
+  }
+  std::vector<std::string> stale;
+  for (std::size_t at = 0; at < held.size(); ++at)
+    if (const Expectation& one = event.expectations[at];
+        !held[at] && !one.intermittent && one.again == 1)
+      stale.push_back(fmt::format("line {}: no cell of {} is {} any more ({})", one.line, one.cells,
+                                  name(one.verdict), one.reason));
+  return stale;
+}
+
 Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& journal) {
   Tally result{.cells = cells.size(),
                .played = 0,
@@ -50,25 +68,16 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
                .advisories = 0,
                .new_failures = {},
                .stale = {}};
-  std::vector<bool> held(event.expectations.size(), false);
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
     ++result.played;
     const CellRecord& record = journal.latest(cell.id);
     ++result.verdicts[record.outcome.verdict];
     if (record.outcome.advisory) ++result.advisories;
-    const Expectation* expected = expectation_for(event, record);
-    if (expected != nullptr)
-      held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
     if (judge(event, record).result == suite::results::GateResult::new_failure)
       result.new_failures.push_back(cell.id);
   }
-  if (result.played < result.cells) return result;  // the rest may be what they speak of
-  for (std::size_t at = 0; at < held.size(); ++at)
-    if (const Expectation& one = event.expectations[at];
-        !held[at] && !one.intermittent && one.again == 1)
-      result.stale.push_back(fmt::format("line {}: no cell of {} is {} any more ({})", one.line,
-                                         one.cells, name(one.verdict), one.reason));
+  result.stale = stale_of(event, journal);
   return result;
 }
 

@@ -120,6 +120,9 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& j
     base::say(stdout, "new: {}: {}\n", cell,
               suite::jobs::for_terminal(journal.latest(cell).outcome.reason));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
+  if (!complete)
+    base::say(stdout, "{} cells have no result yet: the same `run` goes on with them\n",
+              counted.cells - counted.played);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : suite::results::document_name;
   base::say(stdout, "results: {}\n", (out / best).string());
@@ -252,6 +255,15 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
     complete = *done;
   }
   return conclude(event, chosen, *journal, options.out, complete);
+}
+
+ExitCode collect(const Event& event, const std::vector<Cell>& cells, const Options& options) {
+  if (std::error_code error; !fs::exists(fs::path(options.out), error))
+    return complain(ExitCode::usage, fmt::format("--out: there is no folder {}", options.out));
+  auto journal = Journal::open(options.out, record_of(event));
+  if (!journal) return complain(ExitCode::usage, journal.error());
+  const RunOptions run = run_options(event, *journal, options);
+  return conclude(event, cells, *journal, options.out, still_to_play(cells, *journal, run).empty());
 }
 
 namespace {

@@ -14,6 +14,10 @@ namespace plugfest {
 [[nodiscard]] suite::jobs::ExitCode run(const Event& event, const std::vector<Cell>& cells,
                                         const Options& options);
 
+/// `rnic-plugfest collect`: plays nothing, and makes the results of what has been played.
+[[nodiscard]] suite::jobs::ExitCode collect(const Event& event, const std::vector<Cell>& cells,
+                                            const Options& options);
+
 /// Serves as a worker of a run (suite/jobs/worker_pool.hpp).
 [[nodiscard]] int run_worker();
 /// `rnic-plugfest cell`: plays one cell and leaves its record where a run on Slurm looks for it.

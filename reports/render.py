@@ -3,6 +3,7 @@
 """Makes the reports of a run: an HTML page, JUnit XML, and a Markdown summary; where asked, SARIF and a GitHub workflow's annotations."""
 
 import argparse
+import gc
 import os
 import pathlib
 import sys
@@ -78,6 +79,7 @@ def write_reports(arguments, report, rules):
 
 def main(argv=None):
     arguments = arguments_of(argv)
+    gc.disable()  # millions of small values and no cycles: looking for them takes a fifth of the time
     try:
         report = load.load(arguments.folder)
     except load.Unreadable as fault:

@@ -362,13 +362,18 @@ BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_alwa
     auto journal = Journal::open(scratch.path, event).value();
     BOOST_REQUIRE(journal.add(record_of("0/1/x#1", Verdict::fail, reason)));
     BOOST_REQUIRE(journal.add(record_of("1/0/x#1", Verdict::pass)));
-    auto cells = synthetic_cells(1);
-    std::erase_if(cells, [&](const Cell& cell) { return !journal.has(cell.id); });
     Event expecting;
+    for (const char* name : {"0", "1"}) expecting.participants.emplace_back().name = name;
+    expecting.scenarios = {"x"};
     expecting.expectations = {
         {.cells = "0/1/*", .verdict = Verdict::fail, .reason = "r", .observed = {"*pad 0? 00*"}},
         {.cells = "1/0/*", .verdict = Verdict::fail, .reason = "r", .intermittent = intermittent}};
-    return tally(expecting, cells, journal);
+    auto cells = cells_of(expecting, [](std::string_view) { return 1.0; });
+    const Tally whole = tally(expecting, cells, journal);
+    // What was not selected, and has no verdict, may be what an expectation speaks of.
+    expecting.scenarios.emplace_back("y");
+    BOOST_TEST(tally(expecting, cells, journal).stale.empty());
+    return whole;
   };
   const Tally seen = tally_of("sent pad 07 00; zero", true);
   BOOST_TEST(seen.new_failures.empty());

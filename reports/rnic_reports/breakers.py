@@ -54,7 +54,7 @@ def _offenders(folder):
     found = collections.defaultdict(list)
     for path in sorted(folder.glob("*.yaml")):
         try:
-            document = yaml.safe_load(path.read_text(encoding="utf-8"))
+            document = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
             for entry in document.get("entries") or []:
                 offender = Offender(*(" ".join(str(entry[key]).split()) for key in ("iut", "versions", "case", "reason")))
                 for rule in dict.fromkeys([entry["rule"], *entry.get("also", [])]):

@@ -7,13 +7,14 @@ import zlib
 
 BLOCK = 200_000  # octets of JSON: some milliseconds to unpack
 LEVEL = 6
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
 
 
 def blocks(values):
     """Yields (number of the first value, text) for each block of values."""
     first, parts, size = 0, [], 0
     for number, value in enumerate(values):
-        part = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        part = _ENCODER.encode(value)
         if parts and size + len(part) > BLOCK:
             yield first, _packed(parts)
             first, parts, size = number, [], 0

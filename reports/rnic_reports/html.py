@@ -5,7 +5,7 @@ import datetime
 import re
 import shlex
 
-from . import attention, breakers, case_data, compressed, coverage, dat_returns, page
+from . import attention, breakers, case_data, compressed, coverage, dat_returns, page, rule_data
 from .model import VERDICTS
 from .page import GLYPHS, WORDS
 from .word_diff import word_diff
@@ -38,14 +38,14 @@ def render(report, catalogue, folder, html_path):
     anchor = Anchors()
     found = coverage.coverage(report, catalogue)
     return _environment(anchor, catalogue).get_template("report.html.j2").render(
-        report=report, run=report.run, catalogue=catalogue, **page.assets(["report.css"], ["page.js", "case.js", "report.js"]),
-        files=_by_file(report), blocks=_blocks(report, catalogue, case_data.Place.of(folder, html_path)),
+        report=report, run=report.run, catalogue=catalogue, **page.assets(["report.css"], ["page.js", "case.js", "rule.js", "report.js"]),
+        files=_by_file(report), blocks=[*_blocks(report, catalogue, case_data.Place.of(folder, html_path)), *_rule_blocks(found, anchor)],
         findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT, way_limit=attention.WAY_LIMIT,
         known=attention.known_issues(report), advisories=attention.advisories(report),
         not_applicable=attention.not_applicable(report), coverage=found,
         coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),
         dat_returns=dat_returns.table_of(report, catalogue), bar=_bar(report),
-        breakers=breakers.load(), outcome=_outcome(report), seconds=_seconds_of(report.run),
+        outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 
 
@@ -66,6 +66,13 @@ def _blocks(report, catalogue, place):
     shared = {"rules": rules, "words": {"glyphs": GLYPHS, "verdicts": WORDS, "states": STATE_WORDS}}
     yield from (("shared", text) for _, text in compressed.blocks([shared]))
     yield from compressed.blocks(case_data.of_case(case, catalogue, place, strict) for case in report.cases)
+
+
+def _rule_blocks(found, anchor):
+    """The same for the rules of each section of the coverage, in its order."""
+    known = breakers.load()
+    sections = (section for rfc in found for section in rfc.sections)
+    yield from (("rules", text) for _, text in compressed.blocks(rule_data.of_section(section, anchor, known) for section in sections))
 
 
 def _rules_of(case):

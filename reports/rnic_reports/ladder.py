@@ -19,8 +19,10 @@ class Rung:
     @property
     def worst(self):
         """fail, error, inconclusive, also_seen, advisory, pass, or empty where nothing was judged."""
+        if not self.marks:
+            return ""
         order = ("fail", "error", "inconclusive", "also_seen", "advisory", "pass")
-        return min((mark.verdict for _, mark in self.marks), key=order.index, default="")
+        return min((mark.verdict for _, mark in self.marks), key=order.index)
 
 
 @dataclasses.dataclass

@@ -3,6 +3,7 @@
 
 import collections
 import dataclasses
+import functools
 import re
 
 VERDICTS = ("pass", "fail", "inconclusive", "error", "not_applicable")
@@ -398,8 +399,12 @@ class Report:
         return sum(len(case.advisories) for case in self.cases)
 
     def count(self, verdict=None, layer=None, gate=None):
-        return sum(1 for case in self.cases if verdict in (None, case.verdict) and layer in (None, case.layer)
-                   and gate in (None, case.gate.result))
+        return sum(count for kind, count in self._kinds.items()
+                   if all(wanted in (None, found) for wanted, found in zip((verdict, layer, gate), kind)))
+
+    @functools.cached_property
+    def _kinds(self):
+        return collections.Counter((case.verdict, case.layer, case.gate.result) for case in self.cases)
 
     @property
     def layers(self):

@@ -45,7 +45,8 @@ class Node:
         raise Unreadable(f"{self._path}: has none of {', '.join(names)}")
 
     def line(self, name):
-        return text.line(self._take(name, (str,), "a string"))
+        value = self._value.get(name)  # as are most members of a document, so this is the short way
+        return text.line(value if type(value) is str else self._take(name, (str,), "a string"))
 
     def log(self, name, keep):
         return text.log(self._take(name, (str,), "a string"), keep)
@@ -57,6 +58,9 @@ class Node:
         return self._take(name, (int, type(None)), "a whole number or null")
 
     def number(self, name):
+        value = self._value.get(name)
+        if type(value) is float and -math.inf < value < math.inf:
+            return value
         value = self._take(name, (int, float), "a number")
         try:
             if math.isfinite(value):
@@ -72,16 +76,18 @@ class Node:
         return self._take(name, (bool,), "true or false")
 
     def choice(self, name, values):
-        value = self._take(name, (str,), "a string")
+        value = self._value.get(name)
         if value not in values:
+            self._take(name, (str,), "a string")
             raise Unreadable(f"{self._path}.{name}: '{text.line(value, 80)}' is none of {', '.join(values)}")
         return value
 
     def hexadecimal(self, name, limit):
         """The first `limit` octets, and how many there are."""
-        value = self._take(name, (str,), "a string")
-        if not value:
+        value = self._value.get(name)
+        if value == "":
             return b"", 0
+        value = self._take(name, (str,), "a string")
         if not _HEX.match(value):
             raise Unreadable(f"{self._path}.{name}: an even number of lower-case hex digits is needed")
         return bytes.fromhex(value[: 2 * limit]), len(value) // 2
@@ -92,6 +98,8 @@ class Node:
 
     def lines(self, name):
         values = self._take(name, (list,), "a list")
+        if len(values) == 1 and type(values[0]) is str:
+            return [text.line(values[0])]
         for index, value in enumerate(values):
             if not isinstance(value, str):
                 raise Unreadable(f"{self._path}.{name}[{index}]: a string is needed, not {_kind(value)}")

@@ -33,7 +33,8 @@ def visible(text):
 
 def line(text, limit=LINE_LIMIT):
     """One line of at most `limit` characters, and a note of what was left out."""
-    return _short_line(text) if len(text) <= min(limit, SHORT) else _cut_line(text, limit)
+    size = len(text)
+    return _short_line(text) if size <= SHORT and size <= limit else _cut_line(text, limit)
 
 
 @functools.lru_cache(maxsize=1 << 15)  # a run says the same things again and again

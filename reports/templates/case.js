@@ -3,15 +3,7 @@
 // nodes and attribute values, never as mark-up.
 const caseView = (rules, words) => {
   "use strict";
-  // An element; attributes by name, `class` among them; null and "" are left out of the children.
-  const el = (tag, attributes, ...children) => {
-    const made = document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value);
-    made.append(...children.flat(2).filter((child) => child !== null && child !== undefined && child !== ""));
-    return made;
-  };
-  const span = (name, ...children) => el("span", { class: name }, ...children);
-  const code = (...children) => el("code", null, ...children);
+  const { el, span, code } = page;
   const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
 
   const verdict = (name, known = false) =>

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the scripts of all pages share: the compressed values that a page holds, and the choice of light or dark.
+// What the scripts of all pages share: elements, the compressed values that a page holds, and the choice of light or dark.
 const page = (() => {
   "use strict";
   const by = (id) => document.getElementById(id);
+
+  // An element; attributes by name, `class` among them; null and "" are left out of the children.
+  const el = (tag, attributes, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) if (value !== null && value !== undefined && value !== false) made.setAttribute(name, value);
+    made.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== ""));
+    return made;
+  };
+  const span = (name, ...children) => el("span", { class: name }, ...children);
+  const code = (...children) => el("code", null, ...children);
 
   // The values of one compressed block.
   const unpack = async (element) => {
@@ -25,5 +35,5 @@ const page = (() => {
     theme.hidden = false;
   };
 
-  return { by, unpack, chooseTheme };
+  return { by, el, span, code, unpack, chooseTheme };
 })();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Filters the cases, makes what is in one when it is opened, keeps both in the address, opens what a link leads to, copies,
+// Filters the cases, makes what is in one, and in a section of the rules, when it is opened, keeps both in the address, opens what a link leads to, copies,
 // and moves by keyboard.
 (() => {
   "use strict";
@@ -21,6 +21,32 @@
     return block.values;
   };
 
+  // The sections of the rule coverage, in the order of their values.
+  const sections = new Map(all(".sec").map((element, number) => [element, { number }]));
+  let rules = null;
+  const rulesOf = async () => {
+    rules ??= Promise.all([unpacked(blocks.find((each) => each.name === "shared")),
+      Promise.all(blocks.filter((each) => each.name === "rules").map(unpacked))]);
+    const [[shared], values] = await rules;
+    return { states: shared.words.states, values: values.flat() };
+  };
+
+  const fillSection = (element) => {
+    const one = sections.get(element);
+    one.filled ??= (async () => {
+      const { states, values } = await rulesOf();
+      element.append(ruleView(states)(values[one.number]));
+    })();
+    return one.filled;
+  };
+
+  // The section of a rule, of which the page has no element yet.
+  const sectionOf = async (rule) => {
+    const { values } = await rulesOf();
+    const number = values.findIndex((section) => section.some((each) => each.id === rule));
+    return [...sections.keys()][number];
+  };
+
   const fill = (element) => {
     const one = caseOf.get(element);
     one.filled ??= (async () => {
@@ -40,6 +66,7 @@
 
   document.addEventListener("toggle", (event) => {
     const element = event.target;
+    if (sections.has(element) && element.open) fillSection(element);
     if (!caseOf.has(element)) return;
     if (element.open) {
       fill(element);
@@ -98,6 +125,10 @@
 
   // The element of that id. What is in a case has the id of the case, a dot, and a name: it is made first.
   const target = async (id) => {
+    if (id.startsWith("rule-") && !by(id)) {
+      const section = await sectionOf(id.slice("rule-".length));
+      if (section) await fillSection(section);
+    }
     for (let name = id; name && !by(id); name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
       if (caseOf.has(by(name))) await fill(by(name));
     }

@@ -16,6 +16,7 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.tags, self.ids, self.links, self.faults, self.scripts, self.words = [], [], [], [], [], []
         self.blocks = []  # what the compressed blocks hold, as values
+        self.rules = []  # the same of those of rules: a list for each section
         self._open = []
         self.feed(text)
         self.close()
@@ -44,13 +45,22 @@ class Page(html.parser.HTMLParser):
         if not self._open or self._open[-1] != "script":
             self.words.append(data)
         elif self.tags[-1][1].get("type") == "application/json":
-            self.blocks += json.loads(zlib.decompress(base64.b64decode(json.loads(data))))
+            values = json.loads(zlib.decompress(base64.b64decode(json.loads(data))))
+            if self.tags[-1][1]["data-block"] == "rules":
+                self.rules += values
+            else:
+                self.blocks += values
         else:
             self.scripts.append(data)
 
     @property
     def text(self):
         return " ".join("".join(self.words).split())
+
+    @property
+    def targets(self):
+        """What a link may lead to: the ids, and those of rules that are made when their section is opened."""
+        return {*self.ids, *(f"rule-{rule['id']}" for section in self.rules for rule in section)}
 
     @property
     def cases(self):

@@ -51,6 +51,24 @@ class CaseView(unittest.TestCase):
         for words in ("Rules judged", "Send L qn=0 msn=1 mo=0 len=5", "MPA Request rev 2", "msn_starts_at_zero", "Run again"):
             self.assertIn(words, seen)
 
+    def test_the_rules_of_a_section_are_made_when_it_is_opened(self):
+        self.open()
+        self.assertEqual(self.browser.value("document.querySelectorAll('.rule-list').length"), 0)
+        self.browser.value("document.querySelector('#rfc-5044-7\\\\.1\\\\.1 > summary').click()")
+        self.browser.wait_for("document.querySelector('#rfc-5044-7\\\\.1\\\\.1 .rule-list li')")
+        seen = self.browser.value("document.querySelector('.rule-list').textContent")
+        for words in ("mpa.", "must", "binds ", "Broken on purpose by "):
+            self.assertIn(words, seen)
+        self.assertEqual(self.browser.value("document.querySelectorAll('.rule-list').length"), 1)
+
+    def test_a_link_to_a_rule_opens_its_section(self):
+        self.open("hostile")  # the names of its rules are mark-up
+        self.browser.value("document.querySelector('a[href^=\"#rule-\"]').click()")
+        self.browser.wait_for("document.querySelector('.sec[open] .rule-list > li.pointed-at')")
+        self.assertEqual(self.browser.value("document.querySelectorAll('.rule-list img').length"), 0)
+        self.open("mixed", "#rule-ddp.tagged.check-end-in-range")
+        self.browser.wait_for("document.getElementById('rule-ddp.tagged.check-end-in-range')")
+
     def test_the_failing_frame_is_marked_in_the_ladder(self):
         self.open(fragment=f"#{BOUNDS}")
         self.inside(BOUNDS)

@@ -37,7 +37,7 @@ class Html(FolderTest):
         digest = base64.b64encode(hashlib.sha256(page.scripts[0].encode()).digest()).decode()
         self.assertTrue(f"script-src 'sha256-{digest}'" in raw)
         self.assertEqual([link for link in page.links if not link.startswith(("#", "./", "data:image/svg+xml,", "https://www.rfc-editor.org/rfc/rfc"))], [])
-        self.assertEqual({link[1:] for link in page.links if link.startswith("#")} - set(page.ids), set())
+        self.assertEqual({link[1:] for link in page.links if link.startswith("#")} - page.targets, set())
         self.assertLessEqual({tag for tag, _ in page.tags} & {"img", "iframe", "object", "embed", "form", "base", "svg"}, set())
 
     def test_every_sample_is_sound(self):
@@ -207,9 +207,19 @@ class Html(FolderTest):
         page = self.page(self.sample("mixed"))
         self.assertEqual(len(page.with_class("matrix")), 10)  # all documents, and the sections of each
         targets = {link[1:] for link in page.links if link.startswith(("#rfc-", "#rule-"))}
-        self.assertEqual(targets - set(page.ids), set())
+        self.assertEqual(targets - page.targets, set())
         self.assertIn("rfc-5044-7.1.1", targets)
-        self.assertIn("Broken on purpose by revision_zero_sent", page.text)
+
+    def test_a_section_has_its_rules(self):
+        page = self.page(self.sample("mixed"))
+        self.assertEqual(len(page.rules), len(page.with_class("sec")))
+        rules = {rule["id"]: rule for section in page.rules for rule in section}
+        self.assertIn("revision_zero_sent", [name for rule in rules.values() for name, _ in rule["deviations"]])
+        judged = [rule for rule in rules.values() if rule["cases"]]
+        self.assertTrue(judged)
+        for rule in judged:
+            self.assertTrue({anchor for anchor, _ in rule["cases"]} <= set(page.ids))
+            self.assertEqual(rule["untestable"], "")
 
     def test_many_cases(self):
         document = make_samples.large(120)
