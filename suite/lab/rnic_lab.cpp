@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::string_view help =
     "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks]]\n"
-    "                       [--variant NAME] [--kernel-agent] [--program FILE]...\n"
+    "                       [--variant NAME] [--kernel-agent] [--kdat] [--program FILE]...\n"
     "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--package FILE] [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
@@ -55,6 +55,7 @@ constexpr std::string_view help =
     "                   a Linux source tree, of which the kernel is built instead\n"
     "  --kernel-checks  that kernel has KASAN, lockdep and the like\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
+    "  --kdat           the guest loads kdat and rnic_kdat_agent, for the cases of kDAPL\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
     "  --package FILE   the DUT is a Debian on which apt-get has installed this package of "
     "rnic-agent;\n"
@@ -139,6 +140,10 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (word == "--kernel-agent" && !is_dut) {
       arguments.guest.kernel_agent = true;
+      continue;
+    }
+    if (word == "--kdat" && !is_dut) {
+      arguments.guest.kdat = true;
       continue;
     }
     if (word == "--kernel-checks" && !is_dut) {

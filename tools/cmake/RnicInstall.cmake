@@ -97,11 +97,13 @@ rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
 rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/verify_bundle.py reports/serve_plugfest.py reports/compare_plugfests.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
                      tools/gate.sh)
-foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
+foreach(script build_module.sh build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
-rnic_install_shipped(suite/upper_tester/kernel/build.sh)
+rnic_install_shipped(suite/upper_tester/kernel/build.sh suite/cases/kdat/kernel/build.sh)
 rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
+rnic_install_folder(suite/cases/kdat/kernel *.c *.h Kbuild Makefile)
+rnic_install_folder(reference_rnic/kdat *.c *.h Kbuild)
 rnic_install_shipped(suite/lab/dut/make_debian.sh suite/lab/dut/make_root.sh suite/lab/dut/start)
 rnic_install_folder(suite/lab/dut/kernel_faults *.c Kbuild)
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.

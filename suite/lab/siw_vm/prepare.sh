@@ -5,12 +5,12 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: prepare.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] [--kernel-agent SCRIPT]
+usage: prepare.sh --daemon PROGRAM [--program PROGRAM]... [--file PATH]... [--root FOLDER] [--modules SCRIPT]...
                   [--cache DIR] [--series 6.1] [--kernel-source TREE [--kernel-checks]]
 
 Prints where the guest's parts are, as release=, version=, kernel= and initramfs= lines. The first time it downloads
 about 225 MB of Debian packages (nothing is installed) and compiles siw, half a minute altogether; later it takes
-well under a second. SCRIPT builds a module for a kernel folder and prints its path; the guest loads it at boot.
+well under a second. SCRIPT builds modules for a kernel folder and prints their paths; the guest loads them at boot.
 TREE is a Linux source tree, of which the kernel is built instead of downloaded: see build_kernel.sh.
 The cache is ${XDG_CACHE_HOME:-~/.cache}/rnic-suite/siw-vm unless --cache says otherwise.
 
@@ -19,14 +19,14 @@ exit: 0 done, 1 something failed (the last line says what), 2 usage
 USAGE
 }
 
-cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rnic-suite/siw-vm pack=() series=6.1 kernel_agent= tree= checks=()
+cache=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/rnic-suite/siw-vm pack=() series=6.1 modules=() tree= checks=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --cache) cache=${2:?--cache needs a folder}; shift ;;
     --series) series=${2:?--series needs a number such as 6.1}; shift ;;
     --kernel-source) tree=${2:?--kernel-source needs a folder}; shift ;;
     --kernel-checks) checks=(--checks) ;;
-    --kernel-agent) kernel_agent=${2:?--kernel-agent needs a script}; shift ;;
+    --modules) modules+=("${2:?--modules needs a script}"); shift ;;
     --daemon | --program | --file | --root) pack+=("$1" "${2:?$1 needs a path}"); shift ;;
     --help | -h) usage; exit 0 ;;
     *) usage >&2; exit 2 ;;
@@ -44,7 +44,10 @@ else
   kernel=$("$here/fetch_kernel.sh" --series "$series" "$cache")
 fi
 "$here/build_siw.sh" "$kernel"
-[ -z "$kernel_agent" ] || pack+=(--module "$("$kernel_agent" "$kernel")")
+for script in "${modules[@]}"; do
+  made=$("$script" "$kernel")
+  while read -r module; do pack+=(--module "$module"); done <<<"$made"
+done
 initramfs=$("$here/make_initramfs.sh" "${pack[@]}" "$kernel" "$cache")
 grep -E '^(release|version)=' "$kernel/complete"
 if [ -f "$kernel/vmlinux" ]; then echo "kernel=$kernel/vmlinux"; else echo "kernel=$kernel/vmlinuz"; fi
