@@ -54,13 +54,14 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "(through the kernel's own verbs), dat:IA (a DAT "
                  "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
-                 "API), or agent:ARGV (words of "
+                 "API), kdat:DEVICE and kdat:siw-vm (kDAPL over the kernel's own verbs; the cases "
+                 "of its API alone), or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
   app.add_option(
       "--host", o.host,
-      "where the agent of verbs:, kverbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
+      "where the agent of verbs:, kverbs:, dat: or kdat: runs: ssh:[USER@]HOST, or argv:WORDS put "
       "before its command");
   app.add_option("--agent-path", o.agent_path,
                  "the path of rnic-agent on that host, if commands of --host do not find it");
