@@ -22,6 +22,7 @@ examples:
   ./run_suite.sh --iut verbs:reference               our own verbs library, under the agent's driver for verbs
   ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
   ./run_suite.sh --iut kverbs:siw-vm                 the same through the kernel's own verbs
+  ./run_suite.sh --iut kdat:siw-vm                   kDAPL in the guest's kernel, at its API
   ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
@@ -61,7 +62,7 @@ targets=(rnic_programs)
 [ -n "$plugfest" ] || targets+=(seen_to_fail)  # the reports of a run say it
 case "$iut" in
   reference | agent:reference | verbs:reference) ;;
-  dat:reference | dat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
+  dat:reference | dat:siw-vm | kdat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
   siw-vm | kverbs:siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is a vendor's test bed
 esac

@@ -14,6 +14,7 @@ const Rule* find(std::string_view id) {
 std::string document_name(int rfc) {
   if (rfc == dat_document) return "DAT 2.0";
   if (rfc == kernel_document) return "kernel verbs";
+  if (rfc == kdat_document) return "kDAPL 2.0";
   return rfc == verbs_document ? "verbs" : "RFC " + std::to_string(rfc);
 }
 

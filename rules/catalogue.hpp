@@ -17,8 +17,8 @@ enum class Level : std::uint8_t { must, should, may };
 enum class Check : std::uint8_t { active, passive, api, none };
 
 /// What Rule::rfc says of a rule of the DAT API, of one of the man pages of libibverbs and
-/// librdmacm, and of one of the Linux kernel's verbs.
-inline constexpr int dat_document = 0, verbs_document = 1, kernel_document = 2;
+/// librdmacm, of one of the Linux kernel's verbs, and of one that only kDAPL has.
+inline constexpr int dat_document = 0, verbs_document = 1, kernel_document = 2, kdat_document = 3;
 
 struct Rule {
   std::string_view id;       ///< never changes, e.g. `mpa.startup.reserved-bits-ignored`
@@ -39,8 +39,8 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> all();
 /// The rule with this id, or nullptr.
 [[nodiscard]] const Rule* find(std::string_view id);
-[[nodiscard]] constexpr bool is_of_an_rfc(const Rule& rule) { return rule.rfc > kernel_document; }
-/// The document's name: `RFC 5044`, `DAT 2.0`, `verbs`, `kernel verbs`.
+[[nodiscard]] constexpr bool is_of_an_rfc(const Rule& rule) { return rule.rfc > kdat_document; }
+/// The document's name: `RFC 5044`, `DAT 2.0`, `kDAPL 2.0`, `verbs`, `kernel verbs`.
 [[nodiscard]] std::string document_name(int rfc);
 /// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`, `man page
 /// ibv_poll_cq(3)`.

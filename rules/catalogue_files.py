@@ -14,11 +14,11 @@ BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", 
 NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
 OPTIONAL = ("reason", "restates", "needs", "note", "without_deviation")
-ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat|verbs|kmem)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
+ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat|kdat|verbs|kmem)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
 
 
-NO_RFCS = (0, 1, 2)  # what `rfc` says of the rules of the DAT API, of the verbs and of the kernel's verbs
-FILES = ("rfc*.yaml", "dat*.yaml", "verbs.yaml", "kernel_verbs.yaml")
+NO_RFCS = (0, 1, 2, 3)  # what `rfc` says of the rules of the DAT API, of the verbs, of the kernel's verbs and of kDAPL
+FILES = ("rfc*.yaml", "dat*.yaml", "kdat*.yaml", "verbs.yaml", "kernel_verbs.yaml")
 
 
 class CatalogueError(Exception):

@@ -27,6 +27,7 @@ ALLOWED = {
     "reference_rnic/access/tests": ["reference_rnic/access", "reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp",
                                     "reference_rnic/wire"],
     "reference_rnic/access": ["reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
+    "reference_rnic/kdat": [],
     "reference_rnic/dat": ["reference_rnic/access", "reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp",
                            "reference_rnic/wire"],
     # The deviations and lawful variants that its user names.
@@ -61,6 +62,8 @@ ALLOWED = {
     "suite/jobs": ["suite/iut", "dissectors/capture"],
     "suite/cases": ["suite/lower_tester", "suite/results", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
                     "reference_rnic/stream", "reference_rnic/deviants", "suite/cases/framework"],
+    "suite/cases/kdat": ["suite/cases", "suite/results", "suite/iut", "rules"],
+    "suite/cases/kdat/kernel": ["reference_rnic/kdat"],
     "suite/cases/framework": ["suite/lower_tester", "suite/results", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
                               "reference_rnic/stream", "reference_rnic/deviants"],
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/results", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
@@ -75,7 +78,8 @@ ALLOWED = {
     "tools": [],
 }
 GENERATED = ("rules/", "base/commit.hpp")  # made by the build
-COMPILED_ELSEWHERE = "suite/upper_tester/kernel"  # by the kernel's build, in a copy of its folder
+# By the kernel's build, in a copy of the folder; with the headers of these besides.
+COMPILED_ELSEWHERE = {"suite/upper_tester/kernel": [], "reference_rnic/kdat": [], "suite/cases/kdat/kernel": ["reference_rnic/kdat"]}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 SOURCES = {".cpp", ".hpp", ".h", ".c", ".def"}
 
@@ -101,7 +105,7 @@ def faults(root):
             found = INCLUDE.match(line)
             if not found:
                 continue
-            if source == COMPILED_ELSEWHERE and (path.parent / found[1]).exists():
+            if source in COMPILED_ELSEWHERE and any((root / folder / found[1]).exists() for folder in (source, *COMPILED_ELSEWHERE[source])):
                 continue
             if "/" not in found[1] or not ((root / found[1]).exists() or found[1].startswith(GENERATED)):
                 yield f'{relative}:{number}: "{found[1]}" is not a path from the top folder'

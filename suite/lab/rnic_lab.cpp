@@ -35,7 +35,7 @@ namespace {
 constexpr std::string_view help =
     "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks] |\n"
     "                        --kernel BZIMAGE --modules DIR]\n"
-    "                       [--variant NAME] [--kernel-agent] [--program FILE]...\n"
+    "                       [--variant NAME] [--kernel-agent] [--kdat] [--program FILE]...\n"
     "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--package FILE] [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
@@ -58,6 +58,7 @@ constexpr std::string_view help =
     "  --kernel BZIMAGE a kernel that is built already\n"
     "  --modules DIR    its modules, siw among them, as `make modules_install` has put them there\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
+    "  --kdat           the guest loads kdat and rnic_kdat_agent, for the cases of kDAPL\n"
     "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
     "  --package FILE   the DUT is a Debian on which apt-get has installed this package of "
     "rnic-agent;\n"
@@ -146,6 +147,10 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (word == "--kernel-agent" && !is_dut) {
       arguments.guest.kernel_agent = true;
+      continue;
+    }
+    if (word == "--kdat" && !is_dut) {
+      arguments.guest.kdat = true;
       continue;
     }
     if (word == "--kernel-checks" && !is_dut) {

@@ -119,6 +119,7 @@ GuestPaths default_guest_paths() {
   GuestPaths paths;
   paths.prepare_script = base::shipped_file("suite/lab/siw_vm/prepare.sh");
   paths.kernel_agent = base::shipped_file("suite/upper_tester/kernel/build.sh");
+  paths.kdat = base::shipped_file("suite/cases/kdat/kernel/build.sh");
   paths.daemon = base::built_program("suite/lab/rnic-guestd");
   paths.guest_agent = base::built_program("suite/lab/rnic-guest-agent");
   const char* cache = std::getenv("XDG_CACHE_HOME");
@@ -171,7 +172,9 @@ Done Guest::prepare(const Progress& progress) {
                   options_.kernel_modules.string()});
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   if (!options_.root.empty()) append(argv, {"--root", options_.root.string()});
-  if (options_.kernel_agent) append(argv, {"--kernel-agent", options_.paths.kernel_agent.string()});
+  if (options_.kernel_agent)
+    append(argv, {"--module-script", options_.paths.kernel_agent.string()});
+  if (options_.kdat) append(argv, {"--module-script", options_.paths.kdat.string()});
   CommandOptions command;
   // The first time, over a slow network; or for a whole kernel on a small machine.
   command.time_limit = options_.kernel_source.empty() ? 15min : 120min;

@@ -23,6 +23,7 @@ namespace suite::lab {
 struct GuestPaths {
   std::filesystem::path prepare_script;  ///< suite/lab/siw_vm/prepare.sh
   std::filesystem::path kernel_agent;    ///< suite/upper_tester/kernel/build.sh
+  std::filesystem::path kdat;            ///< suite/cases/kdat/kernel/build.sh
   std::filesystem::path daemon;          ///< rnic-guestd
   std::filesystem::path guest_agent;     ///< rnic-guest-agent
   std::filesystem::path cache;           ///< ${XDG_CACHE_HOME:-~/.cache}/rnic-suite/siw-vm
@@ -49,6 +50,7 @@ struct GuestOptions {
   std::string management_ipv4{}, management_mac = "52:54:00:78:00:02";
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
   bool kernel_agent = false;        ///< the module rnic_kagent is built and loaded
+  bool kdat = false;                ///< kdat and rnic_kdat_agent are
   bool ends_at_oops = true;         ///< else the kernel continues, as a server's does
   bool ends_at_panic = true;        ///< else the machine stands still until monitor() resets it
   /// Red zones and poisoning of the kernel's kmalloc: finds memory errors

@@ -228,7 +228,7 @@ ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated) {
     print(name, sum);
     for (const auto& [section, row] : sections) print(fmt::format("  {}", section), row);
   };
-  const auto first_rfc = matrix.upper_bound(rules::kernel_document);
+  const auto first_rfc = matrix.upper_bound(rules::kdat_document);
   for (auto at = first_rfc; at != matrix.end(); ++at) print_document(at->first, at->second);
   for (auto at = matrix.begin(); at != first_rfc; ++at) print_document(at->first, at->second);
   print("all", everything);
@@ -259,6 +259,7 @@ ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated) {
     const RuleChecks& checks = all[rule.id];
     const std::string document = rules::is_of_an_rfc(rule)            ? std::to_string(rule.rfc)
                                  : rule.rfc == rules::dat_document    ? "DAT"
+                                 : rule.rfc == rules::kdat_document   ? "kDAPL"
                                  : rule.rfc == rules::kernel_document ? "kmem"
                                                                       : "verbs";
     base::say(stdout, fmt::runtime(row), rule.id, document, rule.section, rules::name(rule.level),

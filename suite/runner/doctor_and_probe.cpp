@@ -34,8 +34,9 @@ doctor::Request request_for(const Options& options) {
     request.iut = doctor::Request::Iut::siw_vm;
     request.guest_cache = lab::default_guest_paths().cache;
   } else if (!choice.in_lab()) {
-    const bool verbs =
-        choice.kind == IutChoice::Kind::verbs || choice.kind == IutChoice::Kind::kverbs;
+    const bool verbs = choice.kind == IutChoice::Kind::verbs ||
+                       choice.kind == IutChoice::Kind::kverbs ||
+                       choice.kind == IutChoice::Kind::kdat;
     const bool here = verbs && options.host.empty();
     request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
     // The IA of a DAT provider is no RDMA device.

@@ -80,15 +80,16 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
-  if (kind != IutChoice::Kind::dat) {
-    add(choice.agent,
-        {"rnic-agent", "--driver", kind == IutChoice::Kind::kverbs ? "kverbs" : "verbs", "--device",
-         choice.device});
-    return choice;
+  if (choice.is_dat()) {
+    choice.dat_cases = choice.agent;
+    add(choice.dat_cases, {"rnic-dat-cases"});
   }
-  choice.dat_cases = choice.agent;
-  add(choice.agent, {"rnic-agent", "--driver", "dat", "--ia", choice.device});
-  add(choice.dat_cases, {"rnic-dat-cases"});
+  if (kind == IutChoice::Kind::dat)
+    add(choice.agent, {"rnic-agent", "--driver", "dat", "--ia", choice.device});
+  else
+    add(choice.agent,
+        {"rnic-agent", "--driver", kind == IutChoice::Kind::verbs ? "verbs" : "kverbs", "--device",
+         choice.device});
   return choice;
 }
 
@@ -125,6 +126,8 @@ std::string IutChoice::name() const {
       return local_reference ? "verbs-reference" : "verbs";
     case Kind::kverbs:
       return lab_guest ? "kverbs-siw-vm" : "kverbs";
+    case Kind::kdat:
+      return lab_guest ? "kdat-siw-vm" : "kdat";
     case Kind::dat:
       return lab_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
   }
@@ -138,6 +141,8 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     return parse_device(IutChoice::Kind::verbs, iut, host);
   if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm")
     return parse_device(IutChoice::Kind::kverbs, iut, host);
+  if (iut.starts_with("kdat:") && iut != "kdat:siw-vm")
+    return parse_device(IutChoice::Kind::kdat, iut, host);
   const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
   if (iut.starts_with("dat:") && !dat_of_the_lab)
     return parse_device(IutChoice::Kind::dat, iut, host);
@@ -148,12 +153,13 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   }
   if (!host.empty())
     return std::unexpected(fmt::format(
-        "--host goes with --iut verbs:DEVICE, kverbs:DEVICE or dat:IA, not with '{}'", iut));
+        "--host goes with --iut verbs:DEVICE, kverbs:DEVICE, dat:IA or kdat:DEVICE, not with '{}'",
+        iut));
   if (own_verbs) return verbs_of_the_reference();
   if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
   if (iut == "reference") return choice;
-  if (iut == "kverbs:siw-vm") {
-    choice.kind = IutChoice::Kind::kverbs;
+  if (iut == "kverbs:siw-vm" || iut == "kdat:siw-vm") {
+    choice.kind = iut == "kdat:siw-vm" ? IutChoice::Kind::kdat : IutChoice::Kind::kverbs;
     choice.lab_guest = true;
     choice.device = "siw0";
     return choice;
@@ -168,13 +174,13 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 8> whole{
-      "reference", "agent:reference", "siw-vm",          "kverbs:siw-vm",
-      "agent",     "dat:reference",   "verbs:reference", "dat:siw-vm"};
+  constexpr std::array<std::string_view, 9> whole{
+      "reference",     "agent:reference", "siw-vm",     "kverbs:siw-vm", "agent",
+      "dat:reference", "verbs:reference", "dat:siw-vm", "kdat:siw-vm"};
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
                   "verbs:reference, kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, "
-                  "dat:siw-vm, agent:ARGV, agent{}",
+                  "dat:siw-vm, kdat:DEVICE, kdat:siw-vm, agent:ARGV, agent{}",
                   iut, base::did_you_mean(iut, whole)));
 }
 

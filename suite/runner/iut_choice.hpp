@@ -21,21 +21,23 @@ struct OtherHost {
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
-  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, kverbs, dat };
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, kverbs, dat, kdat };
   Kind kind = Kind::reference;
-  std::string device;  ///< verbs, kverbs; of dat the IA's name in dat.conf
+  std::string device;  ///< verbs, kverbs, kdat; of dat the IA's name in dat.conf
   /// Argv of the agent's process; empty: in process, or in the guest
   std::vector<std::string> agent;
-  std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
-  std::optional<OtherHost> host;       ///< verbs, kverbs, dat: where the agent is, if not here
+  std::vector<std::string> dat_cases;  ///< dat, kdat: argv of rnic-dat-cases, where the agent is
+  std::optional<OtherHost> host;  ///< verbs, kverbs, dat, kdat: where the agent is, if not here
   /// agent:reference, dat:reference, verbs:reference: our own, in the lab's namespace
   bool local_reference = false;
   /// It is the reference, whose deviations and lawful variants can be chosen, as an agent's process.
   [[nodiscard]] bool own_agent() const { return local_reference && kind != Kind::dat; }
-  /// dat:siw-vm, kverbs:siw-vm: OpenFabrics' provider, or the kernel's own verbs, over the
-  /// guest's soft-iWARP
+  /// dat:siw-vm, kverbs:siw-vm, kdat:siw-vm: OpenFabrics' provider, the kernel's own verbs, or
+  /// kDAPL over these, over the guest's soft-iWARP
   bool lab_guest = false;
   [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || lab_guest; }
+  /// One whose API has cases of its own, which rnic-dat-cases makes.
+  [[nodiscard]] bool is_dat() const { return kind == Kind::dat || kind == Kind::kdat; }
   /// Whether it runs in the lab's own network; otherwise it is a host of its own.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();

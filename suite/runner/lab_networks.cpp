@@ -81,8 +81,9 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   lab::GuestOptions guest;
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
-  guest.kernel_agent = options.choice.kind == IutChoice::Kind::kverbs;
-  if (options.choice.kind == IutChoice::Kind::dat) {
+  guest.kdat = options.choice.kind == IutChoice::Kind::kdat;
+  guest.kernel_agent = options.choice.kind == IutChoice::Kind::kverbs || guest.kdat;
+  if (options.choice.is_dat()) {
     guest.programs.emplace_back(dat_cases_program());
     guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
   }
@@ -118,20 +119,23 @@ class GuestNetwork final : public TestNetwork {
     setup_.reach = WorkerSetup::Reach::process;
     setup_.tester = words(lab_.tester());
     setup_.iut = words(lab_.iut());
-    if (options.choice.kind == IutChoice::Kind::dat) ia_ = options.choice.device;
-    if (options.choice.kind == IutChoice::Kind::kverbs) driver_ = "kverbs";
+    if (options.choice.is_dat()) ia_ = options.choice.device;
+    in_kernel_ = options.choice.kind == IutChoice::Kind::kdat;
+    if (options.choice.kind == IutChoice::Kind::kverbs || in_kernel_) driver_ = "kverbs";
   }
 
   WorkerSetup setup(std::uint32_t worker) const override {
     WorkerSetup setup = setup_;
     if (!ia_.empty()) {
-      setup.agent = guest_->agent_command(worker, {"rnic-agent", "--driver", "dat", "--ia", ia_});
-      setup.iut.ipv6.clear();  // an IA has one address
       setup.deadline_scale *= dat_deadline_scale;
       setup.dat = cases::DatAccess{
           .program = guest_->agent_command(guest_channels + worker, {"rnic-dat-cases"}),
           .ia = ia_,
           .address = ""};
+    }
+    if (!ia_.empty() && !in_kernel_) {
+      setup.agent = guest_->agent_command(worker, {"rnic-agent", "--driver", "dat", "--ia", ia_});
+      setup.iut.ipv6.clear();  // an IA has one address
       return setup;
     }
     setup.agent = guest_->agent_command(
@@ -183,6 +187,7 @@ class GuestNetwork final : public TestNetwork {
   WorkerSetup setup_;
   std::string driver_ = "verbs";  ///< of the agent
   std::string ia_;                ///< of the DAT provider under test; empty: siw itself is the IUT
+  bool in_kernel_ = false;        ///< that provider is kdat
   lab::GuestKernelLog kernel_log_{*guest_};
   bool coming_up_ = false;
 };

@@ -56,13 +56,14 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "(through the kernel's own verbs), dat:IA (a DAT "
                  "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
-                 "API), or agent:ARGV (words of "
+                 "API), kdat:DEVICE and kdat:siw-vm (kDAPL over the kernel's own verbs; the cases "
+                 "of its API alone), or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
   app.add_option(
       "--host", o.host,
-      "where the agent of verbs:, kverbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
+      "where the agent of verbs:, kverbs:, dat: or kdat: runs: ssh:[USER@]HOST, or argv:WORDS put "
       "before its command; tls:NAME@[ADDRESS:]PORT: it connects to us there (`rnic-agent "
       "--connect`), and its certificate is for NAME (also with --iut agent)");
   add_options_of_awaiting(app, o);

@@ -24,7 +24,9 @@ Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart)
                          .alone = alone});
     plan.list.push_back(one);
   };
-  const auto rests_on_controls = [](const cases::Case* one) { return one->layer != "dat"; };
+  const auto rests_on_controls = [](const cases::Case* one) {
+    return one->layer != "dat" && one->layer != "kdat";
+  };
   add(&parts.sentinel, true);
   if (std::ranges::any_of(together, rests_on_controls) ||
       std::ranges::any_of(apart, rests_on_controls))

@@ -64,12 +64,25 @@ std::optional<std::string> fault_of_text(const Options& options) {
   return std::nullopt;
 }
 
-// Cases of the DAT API run only for DAT providers, and if they are selected by name.
-bool asks_for_dat(const Options& options) {
-  return options.choice.kind == IutChoice::Kind::dat || options.command == Command::list ||
+// Cases of an API of DAT run only for its providers, and if they are selected by name.
+bool asks_for(std::string_view api, IutChoice::Kind provider, const Options& options) {
+  return options.choice.kind == provider || options.command == Command::list ||
          !options.rules.empty() || options.rfc ||
          std::ranges::any_of(options.select,
-                             [](const auto& pattern) { return pattern.starts_with("dat"); });
+                             [api](const auto& pattern) { return pattern.starts_with(api); });
+}
+
+// The layers of which no case runs.
+std::vector<std::string_view> layers_without(std::span<const cases::Case> table,
+                                             const Options& options) {
+  std::vector<std::string_view> without;
+  if (!asks_for("dat", IutChoice::Kind::dat, options)) without.emplace_back("dat");
+  if (!asks_for("kdat", IutChoice::Kind::kdat, options)) without.emplace_back("kdat");
+  // What kdat does on the wire is its device's: no agent drives the wire through it.
+  if (options.choice.kind == IutChoice::Kind::kdat && options.command != Command::list)
+    for (const cases::Case& one : table)
+      if (one.layer != "kdat") without.push_back(one.layer);
+  return without;
 }
 
 // The first selector that matches no case at all, in one line.
@@ -105,11 +118,11 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     const std::vector<std::string>& failed) {
   if (const auto problem = fault(table, options)) return std::unexpected(*problem);
   if (const auto problem = fault_of_text(options)) return std::unexpected(*problem);
-  const bool with_dat = asks_for_dat(options);
+  const auto without = layers_without(table, options);
   std::vector<const cases::Case*> chosen;
   std::size_t place = 0;
   for (const cases::Case& one : table) {
-    if (one.layer == "dat" && !with_dat) continue;
+    if (std::ranges::find(without, one.layer) != without.end()) continue;
     const bool by_pattern =
         options.select.empty() || std::ranges::any_of(options.select, [&](const auto& pattern) {
           return matches(pattern, one);

@@ -179,7 +179,7 @@ TestNetworkOr external_network(const Options& options, const Tell& tell) {
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
   if (setup.agent.front() == "rnic-agent") setup.agent.front() = agent_program();
-  if (options.choice.kind == IutChoice::Kind::dat) add_dat_access(setup, options);
+  if (options.choice.is_dat()) add_dat_access(setup, options);
   for (const std::string& literal : options.tester_addresses) {
     const auto own = ZonedAddress::parse(literal);
     if (!own) return std::unexpected("--tester-address: " + own.error());

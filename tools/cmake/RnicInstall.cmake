@@ -103,8 +103,10 @@ file(GLOB scripts CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/suite/lab/si
 foreach(script ${scripts} guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
-rnic_install_shipped(suite/upper_tester/kernel/build.sh)
+rnic_install_shipped(suite/upper_tester/kernel/build.sh suite/cases/kdat/kernel/build.sh)
 rnic_install_folder(suite/upper_tester/kernel *.c *.h Kbuild Makefile dkms.conf)
+rnic_install_folder(suite/cases/kdat/kernel *.c *.h Kbuild Makefile)
+rnic_install_folder(reference_rnic/kdat *.c *.h Kbuild)
 rnic_install_shipped(suite/lab/dut/make_debian.sh suite/lab/dut/make_root.sh suite/lab/dut/start)
 rnic_install_folder(suite/lab/dut/kernel_faults *.c Kbuild)
 # By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.

@@ -71,6 +71,17 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(in_kernel.choice.name() == "kverbs-siw-vm");
   BOOST_TEST(in_kernel.choice.in_guest());
   BOOST_TEST(in_kernel.select.empty());
+  const Options in_kdat = good({"--iut", "kdat:siw-vm"});
+  BOOST_TEST(in_kdat.choice.name() == "kdat-siw-vm");
+  BOOST_TEST(in_kdat.choice.in_guest());
+  BOOST_TEST(in_kdat.choice.is_dat());
+  const Options kdat_device = good({"--iut", "kdat:cxgb4_0", "--address", "192.0.2.7"});
+  BOOST_TEST(kdat_device.choice.name() == "kdat");
+  BOOST_TEST(kdat_device.choice.dat_cases == Words{"rnic-dat-cases"},
+             boost::test_tools::per_element());
+  BOOST_TEST(kdat_device.choice.agent ==
+                 (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),
+             boost::test_tools::per_element());
   const Options kernel_device = good({"--iut", "kverbs:cxgb4_0", "--address", "192.0.2.7"});
   BOOST_TEST(kernel_device.choice.agent ==
                  (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),

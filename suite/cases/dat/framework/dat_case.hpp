@@ -32,6 +32,8 @@ struct DatCase {
   /// Calls are given handles that no consumer may give: then a crash in the provider is an
   /// advisory.
   bool hostile = false;
+  /// It is of kDAPL, and makes its calls in the kernel.
+  bool in_kernel = false;
   std::function<void(DatContext&)> run;
 };
 
@@ -59,14 +61,15 @@ struct NumberedCase;  // specialised by DAT_CASE
 
 struct AppendCase {
   std::vector<DatCase>& table;
-  std::string_view file;
+  std::string_view folder, file;
   template <typename Type>
   void operator()() const {
     CaseOptions options = Type::options();
     table.push_back(
-        {.row = make_row("dat", file, Type::slug, Type::source_file, Type::line, options),
+        {.row = make_row(folder, file, Type::slug, Type::source_file, Type::line, options),
          .calls = std::move(options.calls),
          .hostile = options.hostile,
+         .in_kernel = folder == "kdat",
          .run = [](DatContext& context) { Type(context).body(); }});
   }
 };
@@ -79,17 +82,17 @@ struct AppendCase {
 #define DAT_CASE(name, ...) RNIC_CASE(DatBody, name, __VA_ARGS__)
 
 /// The last line of a file: defines `dat_<file>()`, which dat_table.cpp lists.
-#define DAT_CASES_OF_FILE(file) DAT_CASE_TABLE(dat_##file, #file)
+#define DAT_CASES_OF_FILE(file) DAT_CASE_TABLE(dat_##file, "dat", #file)
 
 /// The same for a file that holds part of the cases of `group`: <group>_<part>.cpp. Their ids are
 /// `dat.<group>.<slug>`.
-#define DAT_CASES_OF_PART(group, part) DAT_CASE_TABLE(dat_##group##_##part, #group)
+#define DAT_CASES_OF_PART(group, part) DAT_CASE_TABLE(dat_##group##_##part, "dat", #group)
 
-#define DAT_CASE_TABLE(function, prefix)                                            \
+#define DAT_CASE_TABLE(function, folder, prefix)                                    \
   std::vector<DatCase> function() {                                                 \
     std::vector<DatCase> table;                                                     \
     for_each_case<NumberedCase, counter_before_cases + 1>(                          \
-        AppendCase{table, prefix},                                                  \
+        AppendCase{table, folder, prefix},                                          \
         std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
     return table;                                                                   \
   }

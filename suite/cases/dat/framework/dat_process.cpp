@@ -115,7 +115,9 @@ class DatProcessBody final : public Body {
   void body() override {
     auto* loop = dynamic_cast<EpollLoop*>(&environment().loop);
     if (loop == nullptr) stop(Verdict::not_applicable, "a DAT provider needs real time");
-    if (!environment().dat) stop(Verdict::not_applicable, "the IUT is no DAT provider");
+    if (!environment().dat)
+      stop(Verdict::not_applicable,
+           fmt::format("the IUT is no provider of {}", one_.in_kernel ? "kDAPL" : "uDAPL"));
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
     CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });

@@ -8,8 +8,10 @@ namespace suite::cases::dat {
 
 // Each is defined by DAT_CASES_OF_FILE or DAT_CASES_OF_PART at the end of suite/cases/dat/<file>.cpp.
 #define DAT_CASE_FILE(file) std::vector<DatCase> dat_##file();
+#define KDAT_CASE_FILE(file) std::vector<DatCase> kdat_##file();
 #include "suite/cases/dat/dat_files.def"
 #undef DAT_CASE_FILE
+#undef KDAT_CASE_FILE
 
 std::vector<DatCase> all_dat_cases() {
   std::vector<DatCase> table;
@@ -18,8 +20,10 @@ std::vector<DatCase> all_dat_cases() {
                  std::make_move_iterator(more.end()));
   };
 #define DAT_CASE_FILE(file) append(dat_##file());
+#define KDAT_CASE_FILE(file) append(kdat_##file());
 #include "suite/cases/dat/dat_files.def"
 #undef DAT_CASE_FILE
+#undef KDAT_CASE_FILE
   return table;
 }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What becomes of the objects of kdat when its consumer, the device or the module goes, in the siw guest.
+
+    rnic-lab siw-vm --kdat --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- module_exercise.py
+
+rnic-lab prints what the guest's kernel complains of.
+"""
+import os
+import subprocess
+import unittest
+
+PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
+SECOND = CHANNEL.removesuffix("0") + "1"
+# A case whose last event the shim keeps from it: it has a connection, regions and a posted Read, and waits.
+HOLDING = ("/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", "RNIC_DAT_FAULT=kind=event_drop,nth=4", "/bin/rnic-dat-cases",
+           "--run", "kdat.post.read_brings_the_octets", "--ia", "siw0", "--deadline-scale", "1000")
+
+
+def in_guest(command):
+    """Runs it by the guest's shell; what it printed, and its exit status."""
+    done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    return done.stdout, done.returncode
+
+
+def objects():
+    """Of kdat, as the kernel's own resource tracking knows them: the kinds of the lines that name it."""
+    kinds = []
+    for kind in ("pd", "cq", "qp", "mr", "cm_id"):
+        shown, _ = in_guest(f"rdma resource show {kind}")
+        kinds += [kind for line in shown.splitlines() if "[kdat]" in line]
+    return kinds
+
+
+class Module(unittest.TestCase):
+    def setUp(self):
+        """A consumer with a connection, memory and work, which stays."""
+        self.consumer = subprocess.Popen([PROGRAM, CHANNEL, *HOLDING], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.end)
+        while "expectation" not in (line := self.consumer.stdout.readline()):
+            self.assertTrue(line, "the consumer has ended")
+
+    def end(self):
+        self.consumer.kill()
+        self.consumer.wait()
+        self.consumer.stdout.close()
+
+    def check_nothing_is_left(self):
+        self.assertEqual(objects(), [])
+        said, status = in_guest("rmmod rnic_kdat_agent kdat && insmod /lib/siw/more/kdat-*.ko && insmod /lib/siw/more/rnic_kdat_agent-*.ko")
+        self.assertEqual(status, 0, f"a module is still in use: {said}")
+
+    def test_the_kernel_knows_its_objects(self):
+        kinds = objects()
+        for kind in ("pd", "cq", "qp", "mr", "cm_id"):
+            self.assertIn(kind, kinds)
+
+    def test_a_killed_process_leaves_nothing(self):
+        in_guest("killall -9 rnic-dat-cases")
+        self.consumer.wait(60)
+        self.check_nothing_is_left()
+
+    def test_the_modules_stay_while_they_are_used(self):
+        for module in ("rnic_kdat_agent", "kdat"):
+            said, status = in_guest(f"rmmod {module}")
+            self.assertNotEqual(status, 0, said)
+
+    def test_the_device_goes(self):
+        said, status = in_guest("rdma link del siw0")
+        self.assertEqual(status, 0, said)
+        self.assertEqual(objects(), [])
+        said, status = in_guest("rdma link add siw0 type siw netdev eth0")
+        self.assertEqual(status, 0, said)
+        in_guest("killall -9 rnic-dat-cases")
+        self.consumer.wait(60)
+        self.check_nothing_is_left()
+
+
+if __name__ == "__main__":
+    unittest.main()
