@@ -335,6 +335,14 @@ int kagent_drain_qp(struct kagent_session *session, void *argument)
 		return -ENOENT;
 	if (qp->cq->poll >= RNIC_KAGENT_POLL_DIRECT)
 		return -EINVAL;
-	ib_drain_qp(qp->ib);
+	/*
+	 * Of a pair with a shared queue, ib_drain_qp of later kernels waits for
+	 * IB_EVENT_QP_LAST_WQE_REACHED, a minute long where the driver has no
+	 * such event.
+	 */
+	if (qp->srq)
+		ib_drain_sq(qp->ib);
+	else
+		ib_drain_qp(qp->ib);
 	return 0;
 }

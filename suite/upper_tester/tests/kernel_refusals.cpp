@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 
 #include "suite/upper_tester/kverbs/kernel_file.hpp"
 
@@ -168,6 +169,8 @@ void of_work(const Session& session) {
 template <class Chain>
 void of_lists(const Session& session, const char* what, unsigned long request) {
   const auto chain = std::make_unique<Chain>();
+  if constexpr (std::is_same_v<Chain, rnic_kagent_send_chain>)
+    for (rnic_kagent_send& each : chain->request) each.opcode = RNIC_KAGENT_WR_SEND;
   expect(what, session.file.call(request, *chain), EINVAL);  // an empty one
   chain->count = RNIC_KAGENT_MAX_CHAIN + 1;
   expect(what, session.file.call(request, *chain), EINVAL);
