@@ -205,7 +205,7 @@ class Html(FolderTest):
 
     def test_the_matrix_leads_to_rules_sections_and_documents(self):
         page = self.page(self.sample("mixed"))
-        self.assertEqual(len(page.with_class("matrix")), 10)  # all documents, and the sections of each
+        self.assertEqual(len(page.with_class("matrix")), 12)  # all documents, and the sections of each
         targets = {link[1:] for link in page.links if link.startswith(("#rfc-", "#rule-"))}
         self.assertEqual(targets - page.targets, set())
         self.assertIn("rfc-5044-7.1.1", targets)
