@@ -119,16 +119,31 @@ CONFORMANCE_CASE(message_of_two_opcodes_is_delivered_or_refused,
 }
 
 CONFORMANCE_CASE(message_with_a_gap_is_delivered_or_refused,
-                 rules("ddp.delivery.completeness-check-not-required"), in_both_roles) {
-  const Work receive = iut.post_receive(64);
-  peer.send(send_message(payload(40))
-                .with_segments_of(20)
-                .with_untagged([](std::size_t index, rnic::wire::UntaggedHeader& header) {
-                  if (index == 1) header.message_offset = 30U;
-                }));
-  const auto end = iut.take(completion_of(receive).matches, context().deadline);
-  expect_that(end.has_value(), "a completion, with success or in error", "none");
-  if (!success_of(receive).matches(*end)) expect(peer, any_terminate() | torn_down());
+                 rules("ddp.delivery.completeness-check-not-required",
+                       "ddp.delivery.message-length-given"),
+                 in_both_roles) {
+  const auto second_at = [&](const char* name, std::uint32_t offset) {
+    row(name, [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(40))
+                    .with_segments_of(20)
+                    .with_untagged([=](std::size_t index, rnic::wire::UntaggedHeader& header) {
+                      if (index == 1) header.message_offset = offset;
+                    }));
+      const auto end = iut.take(completion_of(receive).matches, context().deadline);
+      expect_that(end.has_value(), "a completion, with success or in error", "none");
+      if (!success_of(receive).matches(*end)) {
+        expect(peer, any_terminate() | torn_down());
+        return;
+      }
+      expect_that(std::get<iut::CompletionEvent>(*end).length == offset + 20,
+                  fmt::format("a length of {}", offset + 20), describe(*end),
+                  "ddp.delivery.message-length-given");
+    });
+  };
+  second_at("a gap of 10 octets", 30);
+  second_at("segments that overlap", 10);
+  second_at("two segments at one place", 0);
 }
 
 CONFORMANCE_CASE(ulpdu_shorter_than_its_header_is_rejected,

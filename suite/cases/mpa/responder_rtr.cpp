@@ -241,17 +241,58 @@ CONFORMANCE_CASE(part_of_an_rtr_indication_does_not_let_the_responder_send,
 CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
                  rules("mpa.enhanced.rtr-sent-after-accept"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
-  const Region target = iut.register_memory(16, access::remote_read_write);
-  peer.send(rdma_write(target.stag, target.base, payload(8)));
-  peer.send(read_request({.sink_stag = 0x1234,
-                          .length = 1,
-                          .source_stag = target.stag,
-                          .source_offset = target.base}));
   // The RFC binds the Initiator and leaves the Responder's reaction open.
-  const Arrival answer = peer.raw().next(context().deadline);
-  advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
-              answer.text());
+  row("a Write with payload", [&] {
+    static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+    const Region target = iut.register_memory(16, access::remote_read_write);
+    peer.send(rdma_write(target.stag, target.base, payload(8)));
+    peer.send(read_of(target.stag, target.base, 1));
+    const Arrival answer = peer.raw().next(context().deadline);
+    advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
+                answer.text());
+  });
+  const auto begun_by = [&](const char* name, const Outgoing& beginning) {
+    row(name, [&] {
+      static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+      peer.send(beginning);
+      const Arrival answer = peer.raw().next(context().loop.now() + 2 * environment().quiet_window);
+      advise_that(answer.is_end() || answer.terminate().has_value(), "an error of the connection",
+                  answer.text());
+    });
+  };
+  begun_by("an empty segment that begins a Send",
+           send_message({}).with_untagged([](std::size_t, wire::UntaggedHeader& header) {
+             header.ddp = wire::DdpControl::make(false, false);
+           }));
+  begun_by("an empty segment that begins a Write",
+           rdma_write(0x1234, 0, {}).with_tagged([](std::size_t, wire::TaggedHeader& header) {
+             header.ddp = wire::DdpControl::make(true, false);
+           }));
+}
+
+CONFORMANCE_CASE(connection_outlives_its_listener, rules("mpa.startup.responder-ready-for-fpdus"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const auto goes_on = [&](const char* name, const Words& words) {
+    row(name, [&] {
+      const base::Address own = iut_address();
+      const iut::Listen listen{iut.new_handle(), own.host(),
+                               own.family == base::Family::ipv4 ? "ipv4" : "ipv6", 0};
+      const iut::Reply listening = iut.call(listen, "listen once more");
+      if (!listening.port) stop(Verdict::error, "a listener without a port");
+      if (const auto done = peer.raw().connect(own.with_port(*listening.port)); !done)
+        stop(Verdict::inconclusive, done.error());
+      peer.raw().send(enhanced_request(words));
+      startup::accept(*this, asked(*this));
+      const Arrival reply = expect(peer.raw(), accepting_reply());
+      iut.call(iut::StopListening{listen.listener}, "stop listening");
+      if (const auto stated = words_of(*reply.as<ReceivedFrame>())) go_on_after(*this, *stated);
+      const Work receive = iut.post_receive(16);
+      peer.send(send_message(payload(8)));
+      expect(receive, completes().with_length(8));
+    });
+  };
+  goes_on("that awaits an RTR indication", offering(rtr_kinds().front()));
+  goes_on("that awaits its first FPDU", client_server);
 }
 
 CASES_OF_FILE(mpa, responder_rtr)

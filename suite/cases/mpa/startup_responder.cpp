@@ -204,8 +204,16 @@ CONFORMANCE_CASE(octets_after_the_request_show_a_wrong_length,
                  rules("mpa.private-data.length-mismatch-closes")) {
   // Nothing may follow a Request before its Reply, so PD_Length was too small. An IUT that does not
   // check treats the rest as an early FPDU: the RFC does not say how the fault is to be found.
-  send_request(*this, mpa_request().with_private_data(payload(24)).with_pd_length(8));
-  expect(peer.raw(), torn_down() | advisory(silence()));
+  row("with it", [&] {
+    send_request(*this, mpa_request().with_private_data(payload(24)).with_pd_length(8));
+    expect(peer.raw(), torn_down() | advisory(silence()));
+  });
+  row("once the consumer has it", [&] {
+    send_request(*this, mpa_request().with_private_data(payload(8)));
+    static_cast<void>(asked(*this));
+    peer.raw().send_octets(payload(16));
+    expect(peer.raw(), torn_down() | advisory(silence()));
+  });
 }
 
 CONFORMANCE_CASE(request_cut_short_is_refused, rules("mpa.private-data.length-field-validated"),
@@ -233,9 +241,23 @@ CONFORMANCE_CASE(startup_timer_stops_when_startup_is_complete, rules("mpa.startu
 
 CONFORMANCE_CASE(half_a_request_times_out, rules("mpa.startup.frames-time-out"),
                  deadline_of(std::chrono::seconds(40))) {
-  peer.connect();
-  peer.raw().send_octets(wire::Bytes(mpa_request().encode()).first(10));
-  expect_by_deadline(peer.raw(), torn_down() | advisory(silence()));
+  row("ten octets", [&] {
+    peer.connect();
+    peer.raw().send_octets(wire::Bytes(mpa_request().encode()).first(10));
+    expect_by_deadline(peer.raw(), torn_down() | advisory(silence()));
+  });
+  row("an octet each second", [&] {
+    peer.connect();
+    constexpr std::size_t most_octets = 40;
+    const Octets request = mpa_request().with_private_data(payload(most_octets)).encode();
+    Arrival end;
+    for (std::size_t sent = 0; !end.is_end() && sent < most_octets; ++sent) {
+      peer.raw().send_octets(wire::Bytes(request).subspan(sent, 1));
+      end = peer.raw().next(context().loop.now() + 1s);
+    }
+    advise_that(end.is_end(), "the connection torn down",
+                fmt::format("{} octets awaited", most_octets));
+  });
 }
 
 // ---------------------------------------------------------------- rejection

@@ -162,6 +162,27 @@ CONFORMANCE_CASE(messages_queued_for_the_llp_are_sent_before_the_close,
   expect(iut, disconnected());
 }
 
+CONFORMANCE_CASE(reads_that_wait_are_answered_before_the_close,
+                 rules("ddp.close.graceful-sends-pending-data",
+                       "ddp.close.half-closed-close-graceful"),
+                 in_both_roles) {
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
+  const Region much = iut.register_memory(much_data().size(), access::remote_read);
+  const Region little = iut.register_memory(16, access::remote_read);
+  peer.stall();
+  peer.send(read_all_of(much));  // its Response holds up those after it
+  peer.send(read_all_of(little));
+  peer.send(read_all_of(little));
+  watch();
+  iut.disconnect();
+  peer.resume();
+  if (!expect_much(Opcode::read_response, "ddp.close.graceful-sends-pending-data")) return;
+  for (int i = 0; i < 2; ++i)
+    expect(peer, message(Opcode::read_response, little.contents),
+           "ddp.close.graceful-sends-pending-data");
+  expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+}
+
 CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
                  rules("ddp.close.requests-refused-after-graceful"), in_both_roles) {
   see_iut_send();

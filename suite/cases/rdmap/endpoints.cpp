@@ -15,7 +15,7 @@ iut::Reply abort_endpoint(Body& body, iut::Handle endpoint) {
 }
 
 /// What both sides send and read on a stream that has just begun.
-void expect_fresh_stream(Body& body, iut::Handle endpoint) {
+Peer& expect_fresh_stream(Body& body, iut::Handle endpoint) {
   Peer& fresh = body.another_peer();
   body.establish(fresh, {.endpoint = endpoint, .opening = true});
   const Work receive = body.iut.post_receive(64, endpoint);
@@ -34,14 +34,25 @@ void expect_fresh_stream(Body& body, iut::Handle endpoint) {
   const auto fields = request.message(Opcode::read_request)->read_request();
   fresh.send(read_response(fields->sink_stag, fields->sink_offset, payload(8)));
   body.expect(read, completes(), "rdmap.order.read-completes-after-response");
+  return fresh;
 }
 
 /// Resets the endpoint, and begins a new stream on it.
-void expect_new_life(Body& body, iut::Handle endpoint) {
+Peer& expect_new_life(Body& body, iut::Handle endpoint) {
   const iut::Reply reply = body.iut.try_call(iut::ResetEndpoint{endpoint}, "reset the endpoint");
   if (reply.outcome != iut::Outcome::ok)
     body.stop(Verdict::inconclusive, "the endpoint is not reset: " + reply.error);
-  expect_fresh_stream(body, endpoint);
+  return expect_fresh_stream(body, endpoint);
+}
+
+/// The consumer closes its present stream, whatever has become of an earlier one.
+void expect_close(Body& body, Peer& present, iut::Handle endpoint) {
+  const iut::Reply reply =
+      body.iut.try_call(iut::Disconnect{endpoint, false}, "disconnect the endpoint");
+  body.expect_that(reply.outcome == iut::Outcome::ok, "disconnected", reply.error,
+                   "ddp.close.half-closed-close-graceful");
+  body.expect(present, fin() | advisory(connection_reset()),
+              "ddp.close.half-closed-close-graceful");
 }
 
 /// Work that is posted when it can no longer be done: refused or, since a consumer would wait for
@@ -95,7 +106,8 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
                  rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
                        "rdmap.order.messages-in-submission-order",
                        "rdmap.order.read-completes-after-response",
-                       "ddp.close.outstanding-requests-fail", "rdmap.error.streams-terminated"),
+                       "ddp.close.outstanding-requests-fail", "rdmap.error.streams-terminated",
+                       "ddp.close.half-closed-close-graceful"),
                  needs(capability::endpoint_reset), in_both_roles) {
   const auto first_life = [&](const std::function<void(Peer&)>& end) {
     const iut::Handle endpoint = iut.create_endpoint();
@@ -152,6 +164,18 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
     first.half_close();
     expect(iut, disconnected());
     expect_new_life(*this, endpoint);
+  });
+  row("ended by an error of a peer that does not close", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& first = another_peer();
+    establish(first, {.endpoint = endpoint, .opening = true});
+    first.send(send_message(payload(8)).with_ddp_version(2));
+    expect(first, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
+    if (!iut.take(disconnected().matches, context().loop.now() + environment().quiet_window)) {
+      first.half_close();  // the IUT waits for it
+      expect(iut, disconnected());
+    }
+    expect_close(*this, expect_new_life(*this, endpoint), endpoint);
   });
 }
 

@@ -175,6 +175,48 @@ CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
   advise_refused(*this, beyond, "a Send of one piece more");
 }
 
+CONFORMANCE_CASE(empty_pieces_add_nothing,
+                 rules("ddp.segmentation.all-data-sent", "ddp.untagged.placed-at-mo"),
+                 in_both_roles) {
+  const Octets data = PayloadGenerator(64).octets(48);
+  const auto pieces = [](const Region& region, const char* order) {
+    std::vector<iut::Piece> list;
+    for (std::uint64_t at = 0; *order != '\0'; ++order) {
+      const std::uint32_t length = *order == '0' ? 0 : 24;
+      list.push_back({region.handle, at, length});
+      at += length;
+    }
+    return list;
+  };
+  const auto taken = [&](const iut::Command& command, const char* what) {
+    const iut::Reply reply = iut.try_call(command, what);
+    if (reply.outcome != iut::Outcome::ok)
+      stop(Verdict::not_applicable, "the API takes no empty pieces: " + reply.error);
+  };
+  // An empty piece (0) before, between and behind those with octets (+).
+  for (const char* order : {"0++", "+0+", "++0", "0+0+"}) {
+    row(order, [&] {
+      see_iut_send();
+      const Region source = iut.register_octets(data);
+      for (const char* name : {operation::send, operation::write}) {
+        iut::PostWork work = send_of(iut.endpoint(), first_work, pieces(source, order));
+        work.operation = name;
+        taken(work, "post work with empty pieces");
+        expect(peer, message(work.operation == operation::send ? Opcode::send : Opcode::rdma_write,
+                             data));
+        expect(Work{first_work, iut.endpoint(), {}}, completes());
+      }
+      const Region buffer = iut.register_memory(48);
+      taken(iut::PostReceive{iut.endpoint(), 0, first_work + 1, pieces(buffer, order)},
+            "post a receive with empty pieces");
+      peer.send(send_message(data));
+      expect(Work{first_work + 1, iut.endpoint(), {}}, completes().with_length(48),
+             "ddp.untagged.placed-at-mo");
+      expect(buffer, holds(data), "ddp.untagged.placed-at-mo");
+    });
+  }
+}
+
 CONFORMANCE_CASE(as_many_receives_as_asked_for_are_accepted,
                  rules("rdmap.send.consumes-one-buffer")) {
   iut::CreateEndpoint wanted;
@@ -230,6 +272,28 @@ CONFORMANCE_CASE(as_many_sends_as_asked_for_are_accepted,
   const Work again = iut.post(send_of(endpoint, first_work + 2 * depth, {}));
   expect(peer, message(Opcode::send, Octets{}));
   expect(again, completes());
+}
+
+CONFORMANCE_CASE(offsets_of_a_long_message_have_all_their_bits,
+                 rules("ddp.segmentation.mo-is-message-offset", "ddp.untagged.placed-at-mo"),
+                 deadline_of(30s)) {
+  // More than 24 bits can count; four pieces, as every endpoint of a case has.
+  constexpr std::uint32_t piece = (4U << 20) + 4099, pieces = 4;
+  row("sent", [&] {
+    see_iut_send();
+    const Region source = iut.register_memory(piece);
+    const Work work = iut.post(
+        send_of(0, 0, std::vector<iut::Piece>(pieces, iut::Piece{source.handle, 0, piece})));
+    expect(peer, message(Opcode::send, Octets(std::size_t{piece} * pieces, std::byte{0xA5})));
+    expect(work, completes());
+  });
+  row("received", [&] {
+    const Octets data = PayloadGenerator(65).octets(std::size_t{piece} * pieces);
+    const Work receive = iut.post_receive(piece * pieces);
+    peer.send(send_message(data));
+    expect(receive, completes().with_length(piece * pieces), "ddp.untagged.placed-at-mo");
+    expect(receive.buffer, holds(data), "ddp.untagged.placed-at-mo");
+  });
 }
 
 CONFORMANCE_CASE(depths_and_pieces_are_limited_as_stated, rules("rdmap.send.consumes-one-buffer")) {

@@ -118,32 +118,45 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
   constexpr int granted = 4;
   // More than the send buffer of an LLP takes (Linux limits it to 4 MiB), while we receive nothing.
   constexpr std::uint32_t more_than_an_llp_holds = 8U << 20;
-  const Region region = iut.register_memory(more_than_an_llp_holds, access::remote_read);
-  establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
-  const Work receive = iut.post_receive(64);
-  // The first Response cannot be sent, so none of the Requests is done. If the message after them
-  // is delivered, they have all been delivered.
-  std::vector<Outgoing> messages(granted + 1, read_from(region, 0, 8));
-  messages.front() = read_from(region, 0, static_cast<std::uint32_t>(region.length));
-  messages.push_back(send_message(payload(16)));
-  peer.stall();
-  peer.send_together(messages);
-  const bool all_held =
-      iut.take(success_of(receive).matches, context().loop.now() + environment().quiet_window)
-          .has_value();
-  peer.resume();
-  const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
-    const auto* message = arrival.as<Message>();
-    return message != nullptr && message->opcode() == Opcode::read_response;
-  });
-  const Expected error = any_terminate() | advisory(torn_down());
-  // An IUT may accept one Request after another, each when the one before is done.
-  const Expected one_more = all_held ? error : error | inconclusive(response);
-  for (int answered = 0; answered <= granted; ++answered) {
-    const Arrival arrival = expect(peer, answered < granted ? error | response : one_more);
-    const auto* message = arrival.as<Message>();
-    if (message == nullptr || message->opcode() == Opcode::terminate) return;
-  }
+  const auto refused = [&](const char* name, bool under_way) {
+    row(name, [&] {
+      const Region region = iut.register_memory(more_than_an_llp_holds, access::remote_read);
+      establish(
+          {.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
+      const Work receive = iut.post_receive(64);
+      // The first Response cannot be sent, so none of the Requests is done. If the message after
+      // them is delivered, they have all been delivered.
+      std::vector<Outgoing> messages(granted, read_from(region, 0, 8));
+      messages.push_back(send_message(payload(16)));
+      const Outgoing first = read_from(region, 0, static_cast<std::uint32_t>(region.length));
+      peer.stall();
+      if (under_way) {
+        peer.send(first);
+        watch();
+      } else {
+        messages.insert(messages.begin(), first);
+      }
+      peer.send_together(messages);
+      const bool all_held =
+          iut.take(success_of(receive).matches, context().loop.now() + environment().quiet_window)
+              .has_value();
+      peer.resume();
+      const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
+        const auto* message = arrival.as<Message>();
+        return message != nullptr && message->opcode() == Opcode::read_response;
+      });
+      const Expected error = any_terminate() | advisory(torn_down());
+      // An IUT may accept one Request after another, each when the one before is done.
+      const Expected one_more = all_held ? error : error | inconclusive(response);
+      for (int answered = 0; answered <= granted; ++answered) {
+        const Arrival arrival = expect(peer, answered < granted ? error | response : one_more);
+        const auto* message = arrival.as<Message>();
+        if (message == nullptr || message->opcode() == Opcode::terminate) return;
+      }
+    });
+  };
+  refused("all at once", false);
+  refused("while the first Response is sent", true);
 }
 
 CONFORMANCE_CASE(read_sees_what_a_write_before_it_wrote,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 sections 4.4 and 5.2: RDMA Reads of any place and size, and their order.
 #include <algorithm>
+#include <array>
 
 #include "suite/cases/rdmap/read_requests.hpp"
 
@@ -283,6 +284,35 @@ CONFORMANCE_CASE(reads_posted_together_name_their_own_sinks,
     expect(read.work, completes().with_length(read.length));
   }
   for (const Read& read : reads) expect(read.work.buffer, holds(octets_of(read), read.sink_begin));
+}
+
+CONFORMANCE_CASE(read_completes_whatever_the_order_of_its_segments,
+                 rules("rdmap.read.response-delivered-to-ulp"), in_both_roles) {
+  constexpr std::size_t piece = 1000, pieces = 3;
+  using Places = std::array<std::size_t, pieces>;
+  for (const Places& places : {Places{2, 1, 0}, Places{1, 2, 0}, Places{1, 0, 2}}) {
+    row(fmt::format("thirds in the order {}", fmt::join(places, ", ")), [&] {
+      let_iut_send();
+      const Work read = iut.post_read(piece * pieces, remote_stag, 0);
+      const auto request = expect_message(Opcode::read_request).read_request();
+      const Octets data = payload(piece * pieces);
+      Octets wanted(data.size());
+      for (std::size_t i = 0; i < pieces; ++i)
+        std::ranges::copy(part_of(data, i * piece, piece),
+                          wanted.begin() + static_cast<std::ptrdiff_t>(places[i] * piece));
+      peer.send(read_response(request->sink_stag, request->sink_offset, data)
+                    .with_segments_of(piece)
+                    .with_tagged([&](std::size_t index, wire::TaggedHeader& header) {
+                      header.tagged_offset = request->sink_offset + places[index] * piece;
+                    }));
+      // Increasing offsets are recommended to the sender (RFC 5041 section 5.3), and a sink MAY
+      // compare a Response with its Request (RFC 5040 section 5.2.2).
+      const auto done = iut.take(completion_of(read).matches, context().deadline);
+      const bool complete = done && success_of(read).matches(*done);
+      advise_that(complete, "the Read complete", done ? describe(*done) : "no completion");
+      if (complete) expect(read.buffer, holds(wanted));
+    });
+  }
 }
 
 CASES_OF_FILE(rdmap, read_ranges)

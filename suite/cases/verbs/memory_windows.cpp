@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// ibv_bind_mw(3) and ibv_dereg_mr(3): what a window may open of its region, and when it holds the
+// region.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr iut::WorkId first_work = 1000;
+
+iut::PostWork binding(Body& body, iut::Handle window, const Region& region,
+                      const iut::Access& access) {
+  iut::PostWork work;
+  work.endpoint = body.iut.endpoint();
+  work.work = first_work;
+  work.operation = operation::bind_window;
+  work.pieces = {{region.handle, 0, static_cast<std::uint32_t>(region.length)}};
+  work.window = window;
+  work.window_access = access;
+  return work;
+}
+
+/// A window that is bound need not be unbound to be bound anew, where the API has such windows.
+void bind_anew(Body& body, const Window& window, const Region& region) {
+  const iut::Reply reply = body.iut.try_call(
+      binding(body, window.handle, region, access::remote_read), "bind the window anew");
+  const Work work{first_work, body.iut.endpoint(), {}};
+  const auto until = body.context().loop.now() + body.environment().quiet_window;
+  if (reply.outcome != iut::Outcome::ok || !body.iut.take(success_of(work).matches, until))
+    body.stop(Verdict::not_applicable, "the API binds no window that is bound");
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(window_for_changes_needs_local_write,
+                 rules("verbs.window.changes-need-local-write"),
+                 needs(capability::memory_windows)) {
+  const auto refused = [&](const char* name, const iut::Access& access) {
+    row(name, [&] {
+      establish({.opening = true});
+      iut::RegisterMemory command;
+      command.length = 64;
+      command.access = {.bind_window = true};
+      const auto region = iut.try_register(command);
+      if (!region) stop(Verdict::not_applicable, "the API registers no memory without local write");
+      static_cast<void>(iut.bind_window(*region, 0, 64, {.remote_read = true}));
+      const iut::Handle window = iut.new_handle();
+      iut.call(iut::AllocateWindow{window, 0}, "allocate a window");
+      const iut::Reply reply = iut.try_call(binding(*this, window, *region, access), "bind it");
+      expect_refused_or(reply, Work{first_work, iut.endpoint(), {}}, completes_in_error());
+    });
+  };
+  refused("for Writes", {.remote_write = true});
+  if (iut.can(capability::atomics)) refused("for Atomics", {.remote_atomic = true});
+}
+
+CONFORMANCE_CASE(region_is_deregistered_when_no_window_is_bound_to_it,
+                 rules("verbs.region.held-by-bound-windows"), needs(capability::memory_windows)) {
+  const auto released_by = [&](const char* name,
+                               const std::function<void(const Window&, const Region&)>& release) {
+    row(name, [&] {
+      establish({.opening = true});
+      const Region region = iut.register_memory(64, access::under_windows);
+      release(iut.bind_window(region, 0, 64, access::remote_read), region);
+      const iut::Reply reply =
+          iut.try_call(iut::DeregisterMemory{region.handle}, "deregister the region");
+      expect_that(reply.outcome == iut::Outcome::ok, "deregistered", reply.error);
+    });
+  };
+  released_by("unbound", [&](const Window& window, const Region&) { iut.unbind(window); });
+  released_by("freed", [&](const Window& window, const Region&) {
+    iut.call(iut::FreeWindow{window.handle}, "free the window");
+  });
+  released_by("bound anew, and unbound", [&](const Window& window, const Region& region) {
+    bind_anew(*this, window, region);
+    iut.unbind(window);
+  });
+  released_by("bound to another region", [&](const Window& window, const Region&) {
+    bind_anew(*this, window, iut.register_memory(64, access::under_windows));
+  });
+  released_by("invalidated by its owner", [&](const Window& window, const Region&) {
+    if (!iut.can(capability::local_invalidate))
+      stop(Verdict::not_applicable, "no local invalidation");
+    iut.invalidate(window.stag);
+  });
+  released_by("invalidated by the peer", [&](const Window& window, const Region&) {
+    if (!iut.can(capability::remote_invalidate))
+      stop(Verdict::not_applicable, "no remote invalidation");
+    const Work receive = iut.post_receive(16);
+    peer.send(send_invalidate(window.stag, payload(8)));
+    expect(receive, completes().with_length(8));
+  });
+}
+
+CONFORMANCE_CASE(region_that_is_invalidated_under_a_window_is_closed,
+                 rules("rdmap.security.no-write-after-revoke"),
+                 needs(capability::memory_windows, capability::local_invalidate)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_write);
+  iut::PostWork command;
+  command.endpoint = iut.endpoint();
+  command.work = first_work;
+  command.operation = operation::local_invalidate;
+  command.invalidate_stag = region.stag;
+  const iut::Reply reply = iut.try_call(command, "invalidate the region");
+  const Work work{first_work, command.endpoint, {}};
+  const auto until = context().loop.now() + environment().quiet_window;
+  const bool invalidated =
+      reply.outcome == iut::Outcome::ok && iut.take(success_of(work).matches, until);
+  if (invalidated) {
+    peer.send(rdma_write(window.stag, window.base, payload(16)));
+    watch();
+  }
+  // No page says that it is refused, and the window has an STag of its own.
+  advise_that(iut.read_memory(region) == region.contents,
+              "refused, or the region closed to its windows too", "octets placed");
+}
+
+CASES_OF_FILE(verbs, memory_windows)
+
+}  // namespace suite::cases
