@@ -11,6 +11,7 @@ usage: tools/long_tests.sh [STEP...]
 Runs the named steps (all, if none is named) after ./run_tests.sh has built the preset 'dev'.
 A step that fails does not stop the next one; the summary at the end lists which failed.
   guest       the tests with the siw guest
+  event       the plugfest on one machine, with guests of two kernels
   release     the build that users get, and runs of it
   matrix      every deviation against every case, in simulated time
   asan        builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests
@@ -62,6 +63,8 @@ tidy() {
 run() {
   case "$1" in
     guest) ctest --test-dir build/dev --output-on-failure --no-tests=error -L long ;;
+    # Results of another run would be continued.
+    event) rm -rf out/event && build/dev/plugfest/rnic-plugfest run plugfest/events/virtual.yaml --out out/event ;;
     release) ./run_suite.sh --no-install --fresh --out out/release && ./run_suite.sh --no-install --fresh --iut dat:reference --out out/release-dat ;;
     matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
     asan | tsan) sanitized "$1" ;;
@@ -78,7 +81,7 @@ run() {
   esac
 }
 
-all=(guest release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages reproducible mutants)
+all=(guest event release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages reproducible mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;
