@@ -33,30 +33,10 @@ void bind_anew(Body& body, const Window& window, const Region& region) {
 
 }  // namespace
 
-CONFORMANCE_CASE(window_for_changes_needs_local_write,
-                 rules("verbs.window.changes-need-local-write"),
+CONFORMANCE_CASE(window_and_region_hold_to_each_other,
+                 rules("verbs.region.held-by-bound-windows",
+                       "verbs.window.changes-need-local-write"),
                  needs(capability::memory_windows)) {
-  const auto refused = [&](const char* name, const iut::Access& access) {
-    row(name, [&] {
-      establish({.opening = true});
-      iut::RegisterMemory command;
-      command.length = 64;
-      command.access = {.bind_window = true};
-      const auto region = iut.try_register(command);
-      if (!region) stop(Verdict::not_applicable, "the API registers no memory without local write");
-      static_cast<void>(iut.bind_window(*region, 0, 64, {.remote_read = true}));
-      const iut::Handle window = iut.new_handle();
-      iut.call(iut::AllocateWindow{window, 0}, "allocate a window");
-      const iut::Reply reply = iut.try_call(binding(*this, window, *region, access), "bind it");
-      expect_refused_or(reply, Work{first_work, iut.endpoint(), {}}, completes_in_error());
-    });
-  };
-  refused("for Writes", {.remote_write = true});
-  if (iut.can(capability::atomics)) refused("for Atomics", {.remote_atomic = true});
-}
-
-CONFORMANCE_CASE(region_is_deregistered_when_no_window_is_bound_to_it,
-                 rules("verbs.region.held-by-bound-windows"), needs(capability::memory_windows)) {
   const auto released_by = [&](const char* name,
                                const std::function<void(const Window&, const Region&)>& release) {
     row(name, [&] {
@@ -91,31 +71,24 @@ CONFORMANCE_CASE(region_is_deregistered_when_no_window_is_bound_to_it,
     peer.send(send_invalidate(window.stag, payload(8)));
     expect(receive, completes().with_length(8));
   });
-}
-
-CONFORMANCE_CASE(region_that_is_invalidated_under_a_window_is_closed,
-                 rules("rdmap.security.no-write-after-revoke"),
-                 needs(capability::memory_windows, capability::local_invalidate)) {
-  establish({.opening = true});
-  const Region region = iut.register_memory(64, access::under_windows);
-  const Window window = iut.bind_window(region, 0, 64, access::remote_write);
-  iut::PostWork command;
-  command.endpoint = iut.endpoint();
-  command.work = first_work;
-  command.operation = operation::local_invalidate;
-  command.invalidate_stag = region.stag;
-  const iut::Reply reply = iut.try_call(command, "invalidate the region");
-  const Work work{first_work, command.endpoint, {}};
-  const auto until = context().loop.now() + environment().quiet_window;
-  const bool invalidated =
-      reply.outcome == iut::Outcome::ok && iut.take(success_of(work).matches, until);
-  if (invalidated) {
-    peer.send(rdma_write(window.stag, window.base, payload(16)));
-    watch();
-  }
-  // No page says that it is refused, and the window has an STag of its own.
-  advise_that(iut.read_memory(region) == region.contents,
-              "refused, or the region closed to its windows too", "octets placed");
+  const auto refused = [&](const char* name, const iut::Access& access) {
+    row(name, [&] {
+      establish({.opening = true});
+      iut::RegisterMemory command;
+      command.length = 64;
+      command.access = {.bind_window = true};
+      const auto region = iut.try_register(command);
+      if (!region) stop(Verdict::not_applicable, "the API registers no memory without local write");
+      static_cast<void>(iut.bind_window(*region, 0, 64, {.remote_read = true}));
+      const iut::Handle window = iut.new_handle();
+      iut.call(iut::AllocateWindow{window, 0}, "allocate a window");
+      const iut::Reply reply = iut.try_call(binding(*this, window, *region, access), "bind it");
+      expect_refused_or(reply, Work{first_work, iut.endpoint(), {}}, completes_in_error(),
+                        "verbs.window.changes-need-local-write");
+    });
+  };
+  refused("for Writes", {.remote_write = true});
+  if (iut.can(capability::atomics)) refused("for Atomics", {.remote_atomic = true});
 }
 
 CASES_OF_FILE(verbs, memory_windows)
