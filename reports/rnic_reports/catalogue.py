@@ -10,7 +10,7 @@ import urllib.parse
 
 RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
 MAN_PAGES = 1  # of libibverbs and librdmacm
-DOCUMENTS = {0: "DAT 2.0", MAN_PAGES: "verbs", 2: "kernel verbs"}  # the documents that are no RFC, by what their rules say as `rfc`
+DOCUMENTS = {0: "DAT 2.0", MAN_PAGES: "verbs", 2: "kernel verbs", 3: "kDAPL 2.0"}  # the documents that are no RFC, by what their rules say as `rfc`
 
 
 @dataclasses.dataclass(frozen=True)

@@ -189,6 +189,8 @@ CONFORMANCE_CASE(empty_pieces_add_nothing,
     return list;
   };
   const auto taken = [&](const iut::Command& command, const char* what) {
+    if (const auto excess = beyond_limits(command, iut.limits()))
+      throw lacking_limit(excess->limit, excess->text);
     const iut::Reply reply = iut.try_call(command, what);
     if (reply.outcome != iut::Outcome::ok)
       stop(Verdict::not_applicable, "the API takes no empty pieces: " + reply.error);

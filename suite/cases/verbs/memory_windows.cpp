@@ -59,18 +59,6 @@ CONFORMANCE_CASE(window_and_region_hold_to_each_other,
   released_by("bound to another region", [&](const Window& window, const Region&) {
     bind_anew(*this, window, iut.register_memory(64, access::under_windows));
   });
-  released_by("invalidated by its owner", [&](const Window& window, const Region&) {
-    if (!iut.can(capability::local_invalidate))
-      stop(Verdict::not_applicable, "no local invalidation");
-    iut.invalidate(window.stag);
-  });
-  released_by("invalidated by the peer", [&](const Window& window, const Region&) {
-    if (!iut.can(capability::remote_invalidate))
-      stop(Verdict::not_applicable, "no remote invalidation");
-    const Work receive = iut.post_receive(16);
-    peer.send(send_invalidate(window.stag, payload(8)));
-    expect(receive, completes().with_length(8));
-  });
   const auto refused = [&](const char* name, const iut::Access& access) {
     row(name, [&] {
       establish({.opening = true});
