@@ -386,8 +386,9 @@ DAT_CASE(endpoint_that_was_reset_can_break, calls(dat_ep_reset, dat_ep_set_water
   need(CALL(dat_cr_accept, listener.next(), pair.passive.ep.get(), 0, nullptr), "no accept");
   (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   const Lmr memory(ia(), pair.pz.get(), 64);
-  need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
-  expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), DAT_WATERMARK_INFINITE, 0), succeeds,
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
+  expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), DAT_WATERMARK_INFINITE, 1), succeeds,
          "dat.ep-set-watermark.hard");
   (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_BROKEN,
                      "dat.ep-set-watermark.hard");
