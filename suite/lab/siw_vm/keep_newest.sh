@@ -22,6 +22,7 @@ case "${1:-}" in
 esac
 count=$1
 shift
+[ $# -gt 0 ] || { usage >&2; exit 2; }
 ls -dt -- "$@" | tail -n +$((count + 1)) | while IFS= read -r path; do
   flock --nonblock "$path" rm -rf -- "$path" || true
 done

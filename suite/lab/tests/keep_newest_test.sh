@@ -23,4 +23,8 @@ flock --shared 9
 exec 8<&-
 "$tidy" 2 ./*.cpio
 [ ! -e in_use.cpio ] || { echo "a file that nobody uses any more is left" >&2; exit 1; }
-if "$tidy" two ./*.cpio 2>/dev/null; then exit 1; fi
+for wrong in "two ./newest.cpio" "0"; do
+  # shellcheck disable=SC2086
+  if "$tidy" $wrong 2>/dev/null; then echo "'$wrong' is taken" >&2; exit 1; fi
+done
+[ -e newest.cpio ]
