@@ -157,6 +157,15 @@ static DAT_RETURN create(struct kdat_pz *pz, DAT_MEM_TYPE type,
 	return result;
 }
 
+static DAT_RETURN check_zone(const struct kdat_ia *ia, const struct kdat_pz *pz)
+{
+	if (!ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	if (!pz || pz->object.ia != ia)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN kdat_lmr_kcreate(
 	DAT_IA_HANDLE handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
 	DAT_VLEN length, DAT_PZ_HANDLE pz_handle, DAT_MEM_PRIV_FLAGS privileges,
@@ -171,11 +180,9 @@ DAT_RETURN kdat_lmr_kcreate(
 	DAT_RETURN result;
 
 	might_sleep();
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (!pz || pz->object.ia != ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
-	result = check_rights(privileges, va_type, flags);
+	result = check_zone(ia, pz);
+	if (result == DAT_SUCCESS)
+		result = check_rights(privileges, va_type, flags);
 	if (result != DAT_SUCCESS)
 		return result;
 	if (!made || !lmr_context)
@@ -218,10 +225,9 @@ DAT_RETURN kdat_lmr_allocate(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz_handle,
 	DAT_RETURN result;
 
 	might_sleep();
-	if (!ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (!pz || pz->object.ia != ia)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PZ);
+	result = check_zone(ia, pz);
+	if (result != DAT_SUCCESS)
+		return result;
 	if (max_pages < 1 ||
 	    max_pages > ia->device->ib->attrs.max_fast_reg_page_list_len)
 		return KDAT_INVALID(3);

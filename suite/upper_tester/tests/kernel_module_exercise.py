@@ -7,34 +7,18 @@
 
 rnic-lab prints what the guest's kernel complains of.
 """
-import os
-import subprocess
+import pathlib
 import sys
 import unittest
 
 import talk
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
+from guest import CHANNEL, PROGRAM, in_guest, objects_of  # noqa: E402
+
 AGENT = sys.argv.pop(1)
-PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
-SECOND = CHANNEL.removesuffix("0") + "1"
 SIW, TESTER = "10.77.0.2", "10.77.0.1"
 KAGENT = ("--driver", "kverbs", "--device", "siw0", "--address", SIW)
-
-
-def in_guest(command):
-    """Runs it by the guest's shell; what it printed, and its exit status."""
-    done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    return done.stdout, done.returncode
-
-
-def objects():
-    """Of the module, as the kernel's own resource tracking knows them: the kinds of the lines that name it."""
-    kinds = []
-    for kind in ("pd", "cq", "qp", "mr", "cm_id"):
-        shown, _ = in_guest(f"rdma resource show {kind}")
-        kinds += [kind for line in shown.splitlines() if "rnic_kagent" in line]
-    return kinds
 
 
 class Module(unittest.TestCase):
@@ -57,13 +41,13 @@ class Module(unittest.TestCase):
                          pieces=[{"region": 1, "offset": 0, "length": 16}])
 
     def check_nothing_is_left(self):
-        self.assertEqual(objects(), [])
+        self.assertEqual(objects_of("rnic_kagent"), [])
         _, status = in_guest("rmmod rnic_kagent && insmod /lib/siw/more/rnic_kagent*.ko")
         self.assertEqual(status, 0, "the module is still in use")
 
     def test_the_kernel_knows_its_objects(self):
         self.connect_with_work()
-        kinds = objects()
+        kinds = objects_of("rnic_kagent")
         for kind in ("pd", "cq", "qp", "mr", "cm_id"):
             self.assertIn(kind, kinds)
         self.assertEqual(self.siw.end(), 0)
@@ -72,7 +56,7 @@ class Module(unittest.TestCase):
     def test_reset_leaves_only_the_way_to_register(self):
         self.connect_with_work()
         self.siw.ask("reset")
-        self.assertEqual(sorted(objects()), ["cm_id", "cm_id", "cq", "pd", "qp", "qp"])
+        self.assertEqual(sorted(objects_of("rnic_kagent")), ["cm_id", "cm_id", "cq", "pd", "qp", "qp"])
 
     def test_a_killed_process_leaves_nothing(self):
         self.connect_with_work()
@@ -95,7 +79,7 @@ class Module(unittest.TestCase):
         said, status = in_guest("rdma link del siw0")
         self.assertEqual(status, 0, said)
         self.siw.wait("asynchronous", kind="device_fatal")
-        self.assertEqual(objects(), [])
+        self.assertEqual(objects_of("rnic_kagent"), [])
         self.assertEqual(self.siw.wait("reply", command=self.siw.post("register_memory", region=7, length=64))["outcome"],
                          "failed")
         self.siw.ask("reset")

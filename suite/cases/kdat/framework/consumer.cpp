@@ -14,22 +14,11 @@
 
 #include "suite/cases/dat/framework/dat_call.hpp"
 #include "suite/cases/framework/stop.hpp"
+#include "suite/cases/kdat/framework/call_name.hpp"
 
 namespace suite::cases::dat {
 
 namespace {
-
-const char* name_of(std::uint32_t number) {
-  switch (number) {
-#define KDAT_CALL(enumerator, name) \
-  case RNIC_KDAT_##enumerator:      \
-    return #name;
-#include "suite/cases/kdat/framework/calls.def"
-#undef KDAT_CALL
-    default:
-      return "a call of kDAPL";
-  }
-}
 
 [[noreturn]] void stop_for(Verdict verdict, const std::string& what) {
   throw CaseStop{.verdict = verdict,
@@ -86,7 +75,7 @@ Result Consumer::call(std::uint32_t number, std::initializer_list<Word> in,
   record.data_length = static_cast<std::uint32_t>(options.data.size());
   std::ranges::copy(options.data, reinterpret_cast<std::byte*>(record.data));
   int error = 0;
-  const char* name = name_of(number);
+  const char* name = call_name(number);
   static_cast<void>(called(name, [&] {
     error = ::ioctl(fd_, RNIC_KDAT_CALL, &record) == 0 ? 0 : errno;
     return static_cast<DAT_RETURN>(record.returned);

@@ -13,7 +13,7 @@
 #include <optional>
 
 #include "suite/cases/dat/shim/fault.hpp"
-#include "suite/cases/kdat/kernel/rnic_kdat_uapi.h"
+#include "suite/cases/kdat/framework/call_name.hpp"
 
 namespace suite::cases::dat::shim {
 
@@ -27,18 +27,6 @@ Function* behind(const char* name) {
     std::_Exit(2);
   }
   return reinterpret_cast<Function*>(found);
-}
-
-const char* name_of(std::uint32_t number) {
-  switch (number) {
-#define KDAT_CALL(enumerator, name) \
-  case RNIC_KDAT_##enumerator:      \
-    return #name;
-#include "suite/cases/kdat/framework/calls.def"
-#undef KDAT_CALL
-    default:
-      return "";
-  }
 }
 
 // ---------------------------------------------------------------- events
@@ -98,7 +86,7 @@ void spoil(rnic_kdat_call& call, Kind kind) {
 
 int make_call(int fd, unsigned long request, rnic_kdat_call& call) {
   static auto* const original = behind<int(int, unsigned long, ...)>("ioctl");
-  if (!strikes(name_of(call.number))) {
+  if (!strikes(call_name(call.number))) {
     const int result = original(fd, request, &call);
     if (result == 0 && call.number == RNIC_KDAT_EVD_DEQUEUE && call.returned == DAT_SUCCESS &&
         strikes_event())

@@ -6,31 +6,17 @@
 
 rnic-lab prints what the guest's kernel complains of.
 """
-import os
+import pathlib
 import subprocess
+import sys
 import unittest
 
-PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
-SECOND = CHANNEL.removesuffix("0") + "1"
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "lab" / "tests"))
+from guest import CHANNEL, PROGRAM, in_guest, objects_of  # noqa: E402
+
 # A case whose last event the shim keeps from it: it has a connection, regions and a posted Read, and waits.
 HOLDING = ("/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", "RNIC_DAT_FAULT=kind=event_drop,nth=4", "/bin/rnic-dat-cases",
            "--run", "kdat.post.read_brings_the_octets", "--ia", "siw0", "--deadline-scale", "1000")
-
-
-def in_guest(command):
-    """Runs it by the guest's shell; what it printed, and its exit status."""
-    done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
-    return done.stdout, done.returncode
-
-
-def objects():
-    """Of kdat, as the kernel's own resource tracking knows them: the kinds of the lines that name it."""
-    kinds = []
-    for kind in ("pd", "cq", "qp", "mr", "cm_id"):
-        shown, _ = in_guest(f"rdma resource show {kind}")
-        kinds += [kind for line in shown.splitlines() if "[kdat]" in line]
-    return kinds
 
 
 class Module(unittest.TestCase):
@@ -47,12 +33,12 @@ class Module(unittest.TestCase):
         self.consumer.stdout.close()
 
     def check_nothing_is_left(self):
-        self.assertEqual(objects(), [])
+        self.assertEqual(objects_of("[kdat]"), [])
         said, status = in_guest("rmmod rnic_kdat_agent kdat && insmod /lib/siw/more/kdat-*.ko && insmod /lib/siw/more/rnic_kdat_agent-*.ko")
         self.assertEqual(status, 0, f"a module is still in use: {said}")
 
     def test_the_kernel_knows_its_objects(self):
-        kinds = objects()
+        kinds = objects_of("[kdat]")
         for kind in ("pd", "cq", "qp", "mr", "cm_id"):
             self.assertIn(kind, kinds)
 
@@ -69,7 +55,7 @@ class Module(unittest.TestCase):
     def test_the_device_goes(self):
         said, status = in_guest("rdma link del siw0")
         self.assertEqual(status, 0, said)
-        self.assertEqual(objects(), [])
+        self.assertEqual(objects_of("[kdat]"), [])
         said, status = in_guest("rdma link add siw0 type siw netdev eth0")
         self.assertEqual(status, 0, said)
         in_guest("killall -9 rnic-dat-cases")
