@@ -2,6 +2,7 @@
 #include "plugfest/record_json.hpp"
 
 #include <algorithm>
+#include <variant>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,8 @@
 namespace plugfest {
 
 namespace {
+
+static_assert(agent_kinds.size() == std::variant_size_v<AgentKind>);
 
 ParticipantRecord record_of(const Participant& one) {
   ParticipantRecord made{.name = one.name,

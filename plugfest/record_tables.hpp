@@ -17,7 +17,8 @@ using base::record::required;
 using base::record::table;
 
 inline constexpr std::array levels{"must", "should", "may"};
-inline constexpr std::array agent_kinds{"reference", "ssh", "argv", "siw-vm"};
+/// In the order of AgentKind.
+inline constexpr std::array agent_kinds{"reference", "ssh", "tls", "argv", "siw-vm"};
 
 constexpr auto table_of(const Check*) {
   return table("check", required("side", &Check::side), required("what", &Check::what),

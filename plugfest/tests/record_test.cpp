@@ -5,6 +5,7 @@
 
 #include "base/record/json_reader.hpp"
 #include "base/record/schema.hpp"
+#include "plugfest/record_json.hpp"
 #include "plugfest/record_tables.hpp"
 
 namespace plugfest {
@@ -19,6 +20,19 @@ BOOST_AUTO_TEST_CASE(the_published_schema_says_what_the_tables_say) {
   for (const std::string& line :
        base::record::differences(published, base::record::schema_of<Document>()))
     BOOST_ERROR(line);
+}
+
+BOOST_AUTO_TEST_CASE(each_kind_of_agent_is_called_by_its_name) {
+  const auto kind_of = [](AgentKind agent) {
+    Event event;
+    event.participants.emplace_back().agent = std::move(agent);
+    return record_of(event).participants.front().agent;
+  };
+  BOOST_TEST(kind_of(LocalReference{}) == "reference");
+  BOOST_TEST(kind_of(SshAgent{}) == "ssh");
+  BOOST_TEST(kind_of(TlsAgent{}) == "tls");
+  BOOST_TEST(kind_of(ArgvAgent{}) == "argv");
+  BOOST_TEST(kind_of(SiwGuest{}) == "siw-vm");
 }
 
 // The journal has no more than this about a cell whose process has crashed.
