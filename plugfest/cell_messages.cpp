@@ -19,15 +19,18 @@ constexpr auto table_of(const ParticipantSide*) {
                required("namespace", &ParticipantSide::network_namespace),
                required("address", &ParticipantSide::address));
 }
+constexpr auto table_of(const CapturePlace*) {
+  return table("place", required("interface", &CapturePlace::interface),
+               required("host", &CapturePlace::host),
+               required("namespace", &CapturePlace::network_namespace));
+}
 constexpr auto table_of(const CellOrder*) {
-  return table("cell", required("scenario", &CellOrder::scenario),
-               required("initiator", &CellOrder::initiator),
-               required("responder", &CellOrder::responder),
-               required("capture_interface", &CellOrder::capture_interface),
-               required("capture_namespace", &CellOrder::capture_namespace),
-               required("deadline", &CellOrder::deadline),
-               required("step_timeout", &CellOrder::step_timeout),
-               required("folder", &CellOrder::folder), required("pcap", &CellOrder::pcap));
+  return table(
+      "cell", required("scenario", &CellOrder::scenario),
+      required("initiator", &CellOrder::initiator), required("responder", &CellOrder::responder),
+      required("captures", &CellOrder::captures), required("deadline", &CellOrder::deadline),
+      required("step_timeout", &CellOrder::step_timeout), required("folder", &CellOrder::folder),
+      required("pcap", &CellOrder::pcap));
 }
 constexpr auto table_of(const SlurmOrder*) {
   return table("slurm", required("submission", &SlurmOrder::submission),

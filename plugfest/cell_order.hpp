@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "plugfest/capture_place.hpp"
 #include "plugfest/verdict.hpp"
 
 namespace plugfest {
@@ -26,12 +27,10 @@ struct ParticipantSide {
 struct CellOrder {
   std::string scenario;
   ParticipantSide initiator, responder;
-  /// Empty: there is none.
-  std::string capture_interface;
-  /// That it is in; empty: the worker's own.
-  std::string capture_namespace;
+  /// The first that is complete is judged; empty: there is none.
+  std::vector<CapturePlace> captures;
   std::chrono::nanoseconds deadline{}, step_timeout{};
-  /// Of the results, and the file in there for the capture.
+  /// Of the results, and the file in there for the first capture; those of others have a number.
   std::string folder, pcap;
 
   [[nodiscard]] const ParticipantSide& of(Side side) const {

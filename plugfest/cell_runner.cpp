@@ -5,13 +5,16 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/sha256.hpp"
 #include "base/time_text.hpp"
 #include "dissectors/capture/pcap_file.hpp"
-#include "plugfest/cell_capture.hpp"
+#include "plugfest/capture_comparison.hpp"
+#include "plugfest/capture_point.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/wire_judge.hpp"
 #include "suite/lab/namespaces.hpp"
@@ -44,13 +47,16 @@ class CellRun {
   void introduce(Side side, const suite::iut::Hello& hello);
   [[nodiscard]] bool able(Side side);
   void play(AgentClient& initiator, AgentClient& responder);
+  [[nodiscard]] static std::size_t best_of(const std::vector<Captured>& all);
+  [[nodiscard]] CaptureRecord keep(const Captured& captured, std::size_t at) const;
+  [[nodiscard]] Captured take_captures();
   void look_at_the_wire();
 
   const CellOrder& order_;
   const Scenario& scenario_;
   EpollLoop loop_;
   Record record_;
-  std::unique_ptr<suite::jobs::RunCapture> capture_;
+  std::optional<CellCapture> capture_;
   std::map<Side, std::expected<suite::iut::AgentLink, std::string>> launched_;
   std::unique_ptr<AgentClient> initiator_, responder_;
   Outcome outcome_;
@@ -115,23 +121,58 @@ void CellRun::play(AgentClient& initiator, AgentClient& responder) {
   }
 }
 
-void CellRun::look_at_the_wire() {
-  outcome_.capture_trouble = finish_capture(loop_, *capture_);
-  const auto frames = capture_->take_every_frame();
-  outcome_.frames = frames.size();
-  outcome_.dropped = dropped_frames(*capture_);
-  const auto octets = dissectors::capture::pcap_file(capture_->link(), frames);
-  std::ofstream file(std::filesystem::path(order_.folder) / order_.pcap, std::ios::binary);
+/// The first that is complete; if none is, the first.
+std::size_t CellRun::best_of(const std::vector<Captured>& all) {
+  const auto whole =
+      std::ranges::find_if(all, [](const Captured& it) { return it.trouble.empty(); });
+  return whole == all.end() ? 0 : static_cast<std::size_t>(whole - all.begin());
+}
+
+CaptureRecord CellRun::keep(const Captured& captured, std::size_t at) const {
+  CaptureRecord made{.place = captured.place,
+                     .pcap = {},
+                     .pcap_sha256 = {},
+                     .frames = captured.frames.size(),
+                     .dropped = captured.dropped,
+                     .trouble = captured.trouble};
+  const auto octets = dissectors::capture::pcap_file(captured.link, captured.frames);
+  std::filesystem::path name = order_.pcap;
+  if (at > 0) name.replace_extension(fmt::format(".{}.pcap", at + 1));
+  std::ofstream file(std::filesystem::path(order_.folder) / name, std::ios::binary);
   file.write(reinterpret_cast<const char*>(octets.data()),
              static_cast<std::streamsize>(octets.size()));
   file.close();
   if (file) {
-    outcome_.pcap = order_.pcap;
-    outcome_.pcap_sha256 = base::sha256(octets);
+    made.pcap = name.string();
+    made.pcap_sha256 = base::sha256(octets);
   } else
-    outcome_.capture_trouble = "the pcap file cannot be written";
-  judge_wire(frames,
-             {.link = capture_->link(),
+    made.trouble = "the pcap file cannot be written";
+  return made;
+}
+
+/// Keeps all captures, and compares the others with the one that is judged.
+Captured CellRun::take_captures() {
+  std::vector<Captured> all = capture_->finish();
+  const std::size_t best = best_of(all);
+  for (std::size_t at = 0; at < all.size(); ++at) outcome_.captures.push_back(keep(all[at], at));
+  CaptureRecord& judged = outcome_.captures[best];
+  judged.judged = true;
+  outcome_.pcap = judged.pcap;
+  outcome_.pcap_sha256 = judged.pcap_sha256;
+  outcome_.frames = judged.frames;
+  outcome_.dropped = judged.dropped;
+  outcome_.capture_trouble = judged.trouble;
+  const CellAddresses addresses{order_.initiator.address, order_.responder.address};
+  for (std::size_t at = 0; at < all.size() && outcome_.capture_trouble.empty(); ++at)
+    if (at != best) outcome_.capture_trouble = difference(all[best], all[at], addresses);
+  if (all.size() == 1) outcome_.captures.clear();
+  return std::move(all[best]);
+}
+
+void CellRun::look_at_the_wire() {
+  const Captured captured = take_captures();
+  judge_wire(captured.frames,
+             {.link = captured.link,
               .initiator = order_.initiator.address,
               .responder = order_.responder.address,
               .expectation = expectation_,
@@ -140,14 +181,13 @@ void CellRun::look_at_the_wire() {
 }
 
 void CellRun::start_capture() {
-  if (order_.capture_interface.empty()) {
+  if (order_.captures.empty()) {
     outcome_.capture_trouble = "the event names no interface to capture on";
     return;
   }
-  auto opened = open_capture(loop_, order_.capture_namespace, order_.capture_interface,
-                             scenario_.on_request ? long_capture : usual_capture);
-  if (!opened) throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
-  capture_ = std::move(*opened);
+  capture_.emplace(loop_, order_.captures, scenario_.on_request ? long_capture : usual_capture);
+  if (const std::string fault = capture_->fault(); !fault.empty())
+    throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + fault};
 }
 
 Outcome CellRun::run() {

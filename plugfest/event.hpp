@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "plugfest/capture_place.hpp"
 #include "suite/results/outcome.hpp"
 
 namespace plugfest {
@@ -92,7 +94,8 @@ struct Event {
   std::chrono::seconds deadline{30};     ///< of one cell
   std::chrono::seconds step_timeout{5};  ///< of one step of a scenario
   TlsFiles tls{};                        ///< empty where no agent connects over TLS
-  std::string capture_interface;         ///< of this host, outside a lab; empty: no capture there
+  std::filesystem::path join{};          ///< folder of those that come later; empty: none
+  std::vector<CapturePlace> captures;    ///< outside a lab; empty: no capture there
   std::vector<Expectation> expectations;
   std::string digest;  ///< of what is played: of the whole file but its expectations
 };

@@ -163,6 +163,34 @@ void EventReader::pairs(const Node& node) {
   event_.pairing = Pairing::ring;
 }
 
+/// An interface of this host, or one of another host.
+void EventReader::capture(const Node& node) {
+  CapturePlace made;
+  constexpr std::string_view signs_of_interface = "._-@";
+  // ssh passes the words to a shell on the other host.
+  if (node.IsMap())
+    mapping(
+        node, "a capture",
+        {{"interface",
+          [&](const Node& value) { word(value, "interface", signs_of_interface, made.interface); }},
+         {"host", [&](const Node& value) { word(value, "host", "._-@:", made.host); }}},
+        {"interface"});
+  else
+    word(node, "capture", signs_of_interface, made.interface);
+  const auto same = [&](const CapturePlace& it) { return it.text() == made.text(); };
+  if (std::ranges::any_of(event_.captures, same))
+    yaml_.fault(node, fmt::format("{} is captured already", made.text()));
+  event_.captures.push_back(std::move(made));
+}
+
+void EventReader::captures(const Node& node) {
+  constexpr std::size_t most = 16;
+  if (!node.IsSequence()) return capture(node);
+  if (node.size() > most)
+    return yaml_.fault(node, fmt::format("capture: more than {} places", most));
+  items(node, "capture", [this](const Node& item) { capture(item); });
+}
+
 /// In place of a reason: the effect of a fault that is not public yet.
 void EventReader::harm(const Node& node, std::string& reason) {
   std::string given;
@@ -280,19 +308,19 @@ std::expected<Event, Faults> EventReader::read(const std::string& text_of_file) 
         [&](const Node& value) { count(value, "repeats", 1, most_repeats, event_.repeats); }},
        {"deadline", [&](const Node& value) { seconds(value, "deadline", event_.deadline); }},
        {"patience", [&](const Node& value) { seconds(value, "patience", event_.step_timeout); }},
-       {"capture",
-        [&](const Node& value) { word(value, "capture", "._-@", event_.capture_interface); }},
+       {"capture", [&](const Node& value) { captures(value); }},
        {"expectations",
         [&](const Node& list) {
           items(list, "expectations", [this](const Node& item) { expectation(item); });
         }}},
-      {"event", "participants", "scenarios"});
+      {"event", "scenarios"});
   if (!top->IsMap())
     yaml_.fault("an event file is a mapping with event, participants and scenarios");
   if (join_node.IsDefined() && !join_node.IsNull()) join(join_node);
   if (pairs_node.IsDefined() && !pairs_node.IsNull()) pairs(pairs_node);  // they name participants
-  if (event_.participants.size() == 1)
-    yaml_.fault(places_.front(), "an event has two participants or more");
+  constexpr std::size_t fewest = 2;
+  if (event_.participants.size() < fewest && !options_.unfinished && yaml_.faults().empty())
+    yaml_.fault(*top, "an event has two participants or more");
   if (except_node.IsDefined() && !except_node.IsNull()) exceptions(except_node);  // of all these
   need_addresses();
   judge_guests();
@@ -312,6 +340,12 @@ bool plays_in_lab(const Event& event) {
 std::expected<Event, Faults> parse_event(const std::string& text, const std::string& name,
                                          const EventFileOptions& options) {
   return EventReader(name, options).read(text);
+}
+
+Faults faults_of_participant(const std::string& text, const std::string& name,
+                             const Event& beside) {
+  const EventFileOptions options;
+  return EventReader(name, options).faults_of_one_more(beside, text);
 }
 
 std::expected<Event, Faults> load_event(const std::filesystem::path& file,

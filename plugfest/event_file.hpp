@@ -17,6 +17,7 @@ struct EventFileOptions {
   bool trust = false;                           ///< the file may name programs to run
   std::span<const std::string_view> scenarios;  ///< those that exist
   std::filesystem::path folder = ".";           ///< PICS files are relative to it
+  bool unfinished = false;  ///< participants may be missing, and the folder that they join in
 };
 
 using Faults = std::vector<std::string>;
@@ -27,5 +28,9 @@ using Faults = std::vector<std::string>;
                                                        const EventFileOptions& options);
 [[nodiscard]] std::expected<Event, Faults> load_event(const std::filesystem::path& file,
                                                       EventFileOptions options);
+
+/// What is wrong with one more participant, a file of the folder `join`; empty: nothing.
+[[nodiscard]] Faults faults_of_participant(const std::string& text, const std::string& name,
+                                           const Event& beside);
 
 }  // namespace plugfest

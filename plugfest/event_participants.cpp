@@ -90,13 +90,14 @@ void EventReader::judge_names(const Node& node, const Participant& one, const Pa
 void EventReader::join(const Node& node) {
   std::string folder;
   text(node, "join", folder);
+  event_.join = options_.folder / folder;
   std::vector<std::filesystem::path> files;
   std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator(options_.folder / folder, error))
+  for (const auto& file : std::filesystem::directory_iterator(event_.join, error))
     if (file.path().extension() == ".yaml") files.push_back(file.path());
+  if (error && options_.unfinished && error == std::errc::no_such_file_or_directory) return;
   if (error)
-    return yaml_.fault(
-        node, fmt::format("join: {}: {}", (options_.folder / folder).string(), error.message()));
+    return yaml_.fault(node, fmt::format("join: {}: {}", event_.join.string(), error.message()));
   std::ranges::sort(files);
   for (const auto& file : files) {
     EventFileOptions options = options_;
@@ -113,10 +114,19 @@ void EventReader::join(const Node& node) {
 
 void EventReader::join_as(const std::filesystem::path& file) {
   const auto content = base::read_text(file);
-  if (!content) return yaml_.fault(content.error().front());
-  if (content->size() > longest_event_file)
+  content ? one_more(*content) : yaml_.fault(content.error().front());
+}
+
+void EventReader::one_more(const std::string& text_of_one) {
+  if (text_of_one.size() > longest_event_file)
     return yaml_.fault("this is too long for a participant");
-  if (const auto top = yaml_.parse(*content)) participant(*top);
+  if (const auto top = yaml_.parse(text_of_one)) participant(*top);
+}
+
+Faults EventReader::faults_of_one_more(const Event& event, const std::string& text_of_one) {
+  event_.participants = event.participants;
+  one_more(text_of_one);
+  return yaml_.faults();
 }
 
 void EventReader::agent(const Node& node, Participant& into) {
@@ -160,9 +170,14 @@ void EventReader::ssh(const Node& node, Participant& into) {
 void EventReader::tls(const Node& node, Participant& into) {
   TlsAgent made;
   mapping(node, "tls",
-          {{"name", [&](const Node& value) { word(value, "name", ".-", made.name); }},
+          {{"name", [&](const Node& value) { text(value, "name", made.name); }},
            {"listen", [&](const Node& value) { text(value, "listen", made.listen); }}},
           {"name", "listen"});
+  if (!made.name.empty() && !suite::iut::tls::is_dns_name(made.name))
+    yaml_.fault(node,
+                fmt::format("\"{}\" cannot be the name of a certificate: letters, digits, '-' "
+                            "and '.'",
+                            made.name));
   if (!made.listen.empty() && !suite::iut::tls::parse_endpoint(made.listen))
     yaml_.fault(node, fmt::format("listen: \"{}\" is not [ADDRESS:]PORT", made.listen));
   into.agent = std::move(made);

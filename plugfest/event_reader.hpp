@@ -27,6 +27,7 @@ class EventReader {
       : yaml_(name), options_(options) {}
 
   std::expected<Event, Faults> read(const std::string& text);
+  Faults faults_of_one_more(const Event& event, const std::string& text);
 
  private:
   using Node = YAML::Node;
@@ -47,6 +48,7 @@ class EventReader {
   void judge_names(const Node& node, const Participant& one, const Participant& other);
   void join(const Node& node);
   void join_as(const std::filesystem::path& file);
+  void one_more(const std::string& text);
   void agent(const Node& node, Participant& into);
   void reference(const Node& node, Participant& into);
   void ssh(const Node& node, Participant& into);
@@ -64,6 +66,8 @@ class EventReader {
   void judge_reason(const Node& entry, const std::vector<std::string>& observed = {});
   void need_addresses();
   void tls_files(const Node& node);
+  void captures(const Node& node);
+  void capture(const Node& node);
   void judge_tls();
   void judge_guests();
 

@@ -58,7 +58,7 @@ class EventRun final : jobs::WorkerPool::Client {
   EventRun(const EventRun&) = delete;
   EventRun& operator=(const EventRun&) = delete;
 
-  std::expected<bool, std::string> run();
+  std::expected<RunEnd, std::string> run();
 
  private:
   std::optional<jobs::Message> setup(std::uint32_t) override { return std::nullopt; }
@@ -86,6 +86,10 @@ class EventRun final : jobs::WorkerPool::Client {
     return cells_[attempt.job.number];
   }
   void pump();
+  [[nodiscard]] bool is_over() const {
+    return interrupted_ || !failure_.empty() || schedule_.done() ||
+           (others_come_ && playing_.empty());
+  }
   [[nodiscard]] bool look_who_is_away();
   void tell_host(std::size_t host, bool aside);
   void tell_state();
@@ -110,7 +114,7 @@ class EventRun final : jobs::WorkerPool::Client {
   std::set<std::size_t> waiting_;               ///< cells that were not started, by number
   std::map<std::string, int> tries_;            ///< of cells, in this session
   std::optional<base::TimerId> next_question_;
-  bool interrupted_ = false;
+  bool interrupted_ = false, others_come_ = false;
   std::string failure_;
 };
 
@@ -164,7 +168,8 @@ void EventRun::tell_state() {
 }
 
 void EventRun::pump() {
-  if (interrupted_ || !failure_.empty()) return;
+  others_come_ = others_come_ || options_.others_come();
+  if (interrupted_ || !failure_.empty() || others_come_) return;
   if (look_who_is_away() && !next_question_)
     next_question_ = loop_.schedule(loop_.now() + between_questions, [this] {
       next_question_.reset();
@@ -227,17 +232,17 @@ void EventRun::show(const Cell& cell, const CellRecord& record) {
                   schedule_.bound());
 }
 
-std::expected<bool, std::string> EventRun::run() {
+std::expected<RunEnd, std::string> EventRun::run() {
   pump();
-  loop_.run_until(base::TimePoint::max(),
-                  [this] { return interrupted_ || !failure_.empty() || schedule_.done(); });
+  loop_.run_until(base::TimePoint::max(), [this] { return is_over(); });
   const bool complete = schedule_.done();
   pool_.dismiss(!complete);
   progress_.close();
   playing_.clear();
   tell_state();
   if (!failure_.empty()) return std::unexpected(failure_);
-  return complete;
+  if (complete) return RunEnd::complete;
+  return interrupted_ ? RunEnd::interrupted : RunEnd::others_come;
 }
 
 }  // namespace
@@ -257,8 +262,8 @@ std::vector<Cell> still_to_play(const std::vector<Cell>& cells, const Journal& j
   return left;
 }
 
-std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells, Journal& journal,
-                                           const RunOptions& options, jobs::Progress& progress) {
+std::expected<RunEnd, std::string> run_cells(const std::vector<Cell>& cells, Journal& journal,
+                                             const RunOptions& options, jobs::Progress& progress) {
   return EventRun(still_to_play(cells, journal, options), journal, options, progress).run();
 }
 

@@ -32,6 +32,9 @@ struct RunOptions {
   /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
   /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
   std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
+  /// Whether participants have come who are to play: then no further cell is started. Asked whenever
+  /// cells may start.
+  std::function<bool()> others_come = [] { return false; };
   /// Until a host whose agent does not start is tried again, the first time.
   std::chrono::milliseconds pause{5000};
   /// Adds to the outcome of a cell that has just ended what only this process knows.
@@ -41,12 +44,16 @@ struct RunOptions {
       [](const CellRecord&) { return suite::jobs::Progress::Note::none; };
 };
 
-/// Whether all cells have a result now (false: interrupted by SIGINT or SIGTERM). The error is one
-/// line.
-[[nodiscard]] std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells,
-                                                         Journal& journal,
-                                                         const RunOptions& options,
-                                                         suite::jobs::Progress& progress);
+enum class RunEnd {
+  complete,     ///< all cells have a result
+  interrupted,  ///< by SIGINT or SIGTERM
+  others_come,
+};
+/// The error is one line.
+[[nodiscard]] std::expected<RunEnd, std::string> run_cells(const std::vector<Cell>& cells,
+                                                           Journal& journal,
+                                                           const RunOptions& options,
+                                                           suite::jobs::Progress& progress);
 
 /// Cells that run_cells would play.
 [[nodiscard]] std::vector<Cell> still_to_play(const std::vector<Cell>& cells,

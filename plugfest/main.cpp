@@ -7,12 +7,15 @@
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "plugfest/capture_point.hpp"
 #include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
 #include "plugfest/event_run.hpp"
+#include "plugfest/latecomers.hpp"
 #include "plugfest/preflight.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario.hpp"
+#include "plugfest/token.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/jobs/worker_process.hpp"
 
@@ -72,19 +75,19 @@ std::string event_path(const std::string& asked) {
 std::expected<Event, Faults> read_event(const Options& options) {
   return load_event(options.event, {.trust = options.trust_event,
                                     .scenarios = scenario_names(options.long_scenarios),
-                                    .folder = "."});
+                                    .folder = ".",
+                                    .unfinished = options.command == Command::token});
 }
 
-/// Participants may join while the others play: when these are done, the new cells are played.
-ExitCode run_with_late_ones(Event event, std::vector<Cell> cells, const Options& options) {
+/// Participants may join while the others play: then the rest is played with them.
+ExitCode run_with_late_ones(Event event, std::vector<Cell> cells, Options options) {
+  const auto tell = [](const std::string& line) { base::say(stderr, "{}\n", line); };
+  Latecomers latecomers(options.event, event, [&options] { return read_event(options); }, tell);
   for (;;) {
-    const ExitCode code = run(event, cells, options);
-    if (code == ExitCode::harness || code == ExitCode::usage) return code;
-    auto now = read_event(options);
-    if (!now || now->participants.size() <= event.participants.size()) return code;
-    base::say(stderr, "{} participants have joined\n",
-              now->participants.size() - event.participants.size());
-    event = std::move(*now);
+    if (const auto code = run(event, cells, options, latecomers)) return *code;
+    const std::size_t before = event.participants.size();
+    event = latecomers.take();
+    tell(fmt::format("{} participants have joined", event.participants.size() - before));
     cells = cells_of(event, length_of);
   }
 }
@@ -114,12 +117,14 @@ ExitCode play(const Options& options) {
     return ExitCode::harness;
   }
   if (options.command == Command::list && options.event.empty()) return printed(list_scenarios());
+  if (options.command == Command::capture) return serve_capture(options.interface);
   if (options.command == Command::diff) return printed(compare_runs(options.out, options.other));
   const auto event = read_event(options);
   if (!event) {
     for (const std::string& fault : event.error()) base::say(stderr, "rnic-plugfest: {}\n", fault);
     return ExitCode::usage;
   }
+  if (options.command == Command::token) return printed(make_token(*event, options.token));
   const std::vector<Cell> cells = cells_of(*event, length_of);
   if (const auto fault = too_many(cells)) {
     base::say(stderr, "rnic-plugfest: {}\n", *fault);
@@ -137,8 +142,10 @@ ExitCode play(const Options& options) {
       return printed(check(*event, cells));
     case Command::cell:
       return play_one(*event, cells, options);
+    case Command::capture:
     case Command::diff:
-      break;  // done above: they need no event
+    case Command::token:
+      break;  // done above: they need no cells
     case Command::preflight:
       return printed(preflight(*event, options));
   }

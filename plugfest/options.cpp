@@ -23,6 +23,8 @@ constexpr const char* footer =
     "  rnic-plugfest run event.yaml --out fest --rerun 'acme/*/send.*'   # a row, some scenarios\n"
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
     "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
+    "  rnic-plugfest token event.yaml acme --listen 192.0.2.1 --address 192.0.2.7   # to join "
+    "with\n"
     "  rnic-plugfest bundle fest --vendor 'Acme Networks' --to acme      # for one vendor\n"
     "  rnic-plugfest serve fest                                          # http://localhost:8088\n"
     "  rnic-plugfest compare spring autumn --html both.html\n"
@@ -49,6 +51,34 @@ std::span<const ReportCommand> report_commands() {
                     "make a page of two events, or of two runs of one"}};
   return commands;
 }
+
+namespace {
+
+void add_token_options(CLI::App& command, Options& options) {
+  TokenOptions& token = options.token;
+  constexpr int longest = 3650;
+  command.add_option("event", options.event, "the event file")->required();
+  command.add_option("name", token.name, "the participant's name")->required();
+  command.add_option("--listen", token.listen,
+                     "where the agent reaches this host: ADDRESS[:PORT]; without a port, a free "
+                     "one from 7471 on");
+  command.add_option("--address", token.address,
+                     "the address of the participant's RNIC, for its peers");
+  command.add_option("--vendor", token.vendor, "whose it is");
+  command.add_option("--alias", token.alias, "what others see in place of its name");
+  command.add_option("--days", token.days, "how long the token holds")
+      ->check(CLI::Range(1, longest))
+      ->capture_default_str();
+  command.add_option("--to", token.to, "the file to make (default: NAME.token)");
+  command.footer(
+      "A participant that the event file does not have is added to its folder `join`; for one "
+      "that it has,\n"
+      "only the token is made anew. The first call also makes the certificates that `tls` of the "
+      "event file\n"
+      "names, and the authority's key beside its certificate.");
+}
+
+}  // namespace
 
 std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   Options options;
@@ -85,6 +115,13 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   auto* preflight = app.add_subcommand(
       "preflight", "find what would spoil the event, with a remedy for each fault");
   preflight->add_option("event", options.event, "the event file")->required();
+  auto* token = app.add_subcommand(
+      "token",
+      "make the file with which a participant's agent joins the event (rnic-agent --join)");
+  add_token_options(*token, options);
+  auto* capture = app.add_subcommand(
+      "capture", "capture an interface for a run on another host, as its event file asks by ssh");
+  capture->add_option("interface", options.interface, "an interface of this host")->required();
   auto* cell = app.add_subcommand("cell", "play one cell, as a job of --engine slurm does");
   cell->add_option("event", options.event, "the event file")->required();
   cell->add_option("--out", options.out, "folder of the run")->required();
@@ -99,7 +136,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
     command->add_option("--agent", options.agent, "the rnic-agent of this machine's references");
   for (auto* command : {run, collect, list, check, cell})
     command->add_flag("--long", options.long_scenarios, "with the scenarios that take minutes");
-  for (auto* command : {run, collect, list, check, preflight, cell})
+  for (auto* command : {run, collect, list, check, preflight, token, cell})
     command->add_flag("--trust-event", options.trust_event,
                       "the event file may name programs to run (argv)");
   try {
@@ -111,6 +148,8 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   if (*list) options.command = Command::list;
   if (*check) options.command = Command::check;
   if (*preflight) options.command = Command::preflight;
+  if (*token) options.command = Command::token;
+  if (*capture) options.command = Command::capture;
   if (*cell) options.command = Command::cell;
   if (*diff) options.command = Command::diff;
   return options;

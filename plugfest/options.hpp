@@ -11,7 +11,16 @@
 
 namespace plugfest {
 
-enum class Command { run, collect, list, check, preflight, cell, diff };
+enum class Command { run, collect, list, check, preflight, token, capture, cell, diff };
+
+/// Of `token`.
+struct TokenOptions {
+  std::string name;             ///< of the participant
+  std::string listen, address;  ///< empty: the event has the participant already
+  std::string vendor, alias;
+  std::string to;  ///< file; empty: NAME.token
+  int days = 90;
+};
 
 struct Options {
   Command command = Command::run;
@@ -26,6 +35,8 @@ struct Options {
   int attempt = 1;                         ///< of `cell`
   std::string other;                       ///< of `diff`: the later run's folder
   std::vector<std::string> select, rerun;  ///< globs over cell ids
+  TokenOptions token;
+  std::string interface;  ///< of `capture`
 };
 
 /// A command that a program of reports/ performs: its words go there as they are.

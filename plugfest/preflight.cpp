@@ -12,7 +12,7 @@
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
-#include "plugfest/cell_capture.hpp"
+#include "plugfest/capture_point.hpp"
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario_run.hpp"
@@ -143,16 +143,25 @@ Findings AgentExamination::all() {
   return std::move(findings_);
 }
 
-Finding examine_capture(const std::string& network_namespace, const std::string& interface) {
+Findings examine_captures(const std::vector<CapturePlace>& places) {
   const char* nothing = "cells without a capture are inconclusive at best: give \"capture\"";
-  if (interface.empty()) return warn("capture", "the event names no interface", nothing);
+  if (places.empty()) return {warn("capture", "the event names no interface", nothing)};
   base::EpollLoop loop;
-  const auto capture = open_capture(loop, network_namespace, interface);
-  const std::string trouble = capture ? finish_capture(loop, **capture) : capture.error();
-  if (trouble.empty()) return ok("capture", fmt::format("{} is captured", interface));
-  return fail("capture", fmt::format("{}: {}", interface, trouble),
-              "run as root, or setcap cap_net_raw+ep on rnic-plugfest; name an interface that `ip "
-              "link` shows and that is up");
+  Findings findings;
+  for (const Captured& captured : CellCapture(loop, places).finish()) {
+    const bool here = captured.place.find(':') == std::string::npos;
+    findings.push_back(
+        captured.trouble.empty()
+            ? ok("capture", fmt::format("{} is captured", captured.place))
+            : fail(
+                  "capture", fmt::format("{}: {}", captured.place, captured.trouble),
+                  here
+                      ? "run as root, or setcap cap_net_raw+ep on rnic-plugfest; name an interface "
+                        "that `ip link` shows and that is up"
+                      : "see that ssh reaches the host without a password, that `rnic-plugfest "
+                        "capture INTERFACE </dev/null` works there, and that the interface is up"));
+  }
+  return findings;
 }
 
 /// What a doctor on that host would look at.
@@ -251,8 +260,8 @@ void Preflight::agents(TestNetwork& network) {
             : Findings{fail("guest", trouble, suite_command() + " doctor --iut siw-vm")};
     found_[at].findings.insert(found_[at].findings.begin(), seen.begin(), seen.end());
     if (at == 0 || network.guests().has(at))
-      found_[at].findings.push_back(
-          examine_capture(hosts.capture_namespace, hosts.capture_interface));
+      for (Finding& found : examine_captures(hosts.captures))
+        found_[at].findings.push_back(std::move(found));
   }
 }
 

@@ -52,6 +52,13 @@ constexpr auto table_of(const AgentOutput*) {
 constexpr auto table_of(const HostFacts*) {
   return table("host", required("side", &HostFacts::side), inlined(&HostFacts::identity));
 }
+constexpr auto table_of(const CaptureRecord*) {
+  return table(
+      "capture", required("place", &CaptureRecord::place), required("pcap", &CaptureRecord::pcap),
+      required("pcap_sha256", &CaptureRecord::pcap_sha256),
+      required("frames", &CaptureRecord::frames), required("dropped", &CaptureRecord::dropped),
+      required("trouble", &CaptureRecord::trouble), required("judged", &CaptureRecord::judged));
+}
 constexpr auto table_of(const Outcome*) {
   return table(
       "outcome", required("verdict", &Outcome::verdict), defaulted("start", &Outcome::start),
@@ -61,9 +68,10 @@ constexpr auto table_of(const Outcome*) {
       required("seconds", &Outcome::seconds).from(0), defaulted("frames", &Outcome::frames),
       defaulted("dropped", &Outcome::dropped), defaulted("pcap", &Outcome::pcap),
       defaulted("capture_trouble", &Outcome::capture_trouble),
-      defaulted("checks", &Outcome::checks), defaulted("findings", &Outcome::findings),
-      defaulted("cuts", &Outcome::cuts), defaulted("steps", &Outcome::steps),
-      defaulted("wire", &Outcome::wire), defaulted("said", &Outcome::said));
+      defaulted("captures", &Outcome::captures), defaulted("checks", &Outcome::checks),
+      defaulted("findings", &Outcome::findings), defaulted("cuts", &Outcome::cuts),
+      defaulted("steps", &Outcome::steps), defaulted("wire", &Outcome::wire),
+      defaulted("said", &Outcome::said));
 }
 constexpr auto table_of(const ParticipantRecord*) {
   return table("participant", required("name", &ParticipantRecord::name),

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <thread>
 #include <variant>
 
@@ -79,8 +80,7 @@ CellOrder order_for(const Event& event, const TestNetwork& network, const std::s
   return {.scenario = cell.scenario,
           .initiator = side(cell.initiator, hosts.initiator),
           .responder = side(cell.responder, hosts.responder),
-          .capture_interface = hosts.capture_interface,
-          .capture_namespace = hosts.capture_namespace,
+          .captures = hosts.captures,
           .deadline = std::max(event.deadline, scenario.deadline),
           .step_timeout = std::max(event.step_timeout, scenario.step_timeout),
           .folder = folder.string(),
@@ -171,7 +171,7 @@ namespace {
 
 void tell(const std::string& line) { base::say(stderr, "{}\n", line); }
 
-using Played = std::expected<bool, std::string>;
+using Played = std::expected<RunEnd, std::string>;
 
 Played play_here(const Event& event, const std::vector<Cell>& cells, Journal& journal,
                  const Options& options, RunOptions& run, suite::jobs::Progress& progress) {
@@ -230,31 +230,64 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
 
 }  // namespace
 
-ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& options) {
+namespace {
+
+std::vector<Cell> selected(const std::vector<Cell>& cells, const Options& options) {
   std::vector<Cell> chosen;
   std::ranges::copy_if(cells, std::back_inserter(chosen), [&](const Cell& cell) {
     return options.select.empty() || fits_any(options.select, cell);
   });
-  if (chosen.empty()) return complain(ExitCode::usage, "no cell fits --select");
+  return chosen;
+}
+
+/// The glob of --rerun that no cell fits; empty: there is none.
+std::string vain_rerun(const std::vector<Cell>& chosen, const Options& options) {
   for (const std::string& glob : options.rerun)
-    if (!fits_any({glob}, chosen.front()) &&
-        std::ranges::none_of(chosen, [&](const Cell& cell) { return fits(glob, cell.id); }))
-      return complain(ExitCode::usage, fmt::format("no cell fits --rerun {}", glob));
+    if (std::ranges::none_of(chosen, [&](const Cell& cell) { return fits(glob, cell.id); }))
+      return glob;
+  return {};
+}
+
+/// Cells that --rerun names and that were not played since they had so many attempts.
+std::vector<std::string> left_to_rerun(const std::map<std::string, int>& before,
+                                       const Journal& journal) {
+  std::vector<std::string> left;
+  for (const auto& [cell, attempts] : before)
+    if (journal.attempts(cell) == attempts) left.push_back(cell);
+  return left;
+}
+
+}  // namespace
+
+std::optional<ExitCode> run(const Event& event, const std::vector<Cell>& cells, Options& options,
+                            Latecomers& latecomers) {
+  const std::vector<Cell> chosen = selected(cells, options);
+  if (chosen.empty()) return complain(ExitCode::usage, "no cell fits --select");
+  if (const std::string glob = vain_rerun(chosen, options); !glob.empty())
+    return complain(ExitCode::usage, fmt::format("no cell fits --rerun {}", glob));
   auto journal = Journal::open(options.out, record_of(event));
   if (!journal) return complain(ExitCode::usage, journal.error());
 
   RunOptions run = run_options(event, *journal, options);
+  run.others_come = [&latecomers] { return latecomers.have_come(); };
+  std::map<std::string, int> to_rerun;
+  for (const Cell& cell : chosen)
+    if (fits_any(options.rerun, cell)) to_rerun[cell.id] = journal->attempts(cell.id);
   const std::size_t left = still_to_play(chosen, *journal, run).size();
   base::say(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left, run.slots);
-  bool complete = left == 0;
+  RunEnd end = RunEnd::complete;
   if (left > 0) {
     suite::jobs::Progress progress(stderr);
     const auto play_all = options.engine == "slurm" ? play_on_slurm : play_here;
     const auto done = play_all(event, chosen, *journal, options, run, progress);
     if (!done) return complain(ExitCode::harness, done.error());
-    complete = *done;
+    end = *done;
   }
-  return conclude(event, chosen, *journal, options.out, complete);
+  if (end != RunEnd::interrupted && latecomers.have_come()) {
+    options.rerun = left_to_rerun(to_rerun, *journal);
+    return std::nullopt;
+  }
+  return conclude(event, chosen, *journal, options.out, end == RunEnd::complete);
 }
 
 ExitCode collect(const Event& event, const std::vector<Cell>& cells, const Options& options) {

@@ -3,16 +3,23 @@
 // document.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
+#include "plugfest/latecomers.hpp"
 #include "plugfest/options.hpp"
 #include "plugfest/test_network.hpp"
 #include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
 
-[[nodiscard]] suite::jobs::ExitCode run(const Event& event, const std::vector<Cell>& cells,
-                                        const Options& options);
+/// Nothing: participants have come, so that the rest is to be played with them; `options.rerun` then
+/// has what is left of it.
+[[nodiscard]] std::optional<suite::jobs::ExitCode> run(const Event& event,
+                                                       const std::vector<Cell>& cells,
+                                                       Options& options, Latecomers& latecomers);
 
 /// `rnic-plugfest collect`: plays nothing, and makes the results of what has been played.
 [[nodiscard]] suite::jobs::ExitCode collect(const Event& event, const std::vector<Cell>& cells,

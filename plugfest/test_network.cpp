@@ -28,6 +28,12 @@ bool is_through_dat(const Participant& one) {
 /// Of the provider at this address, in our dat.conf.
 std::string provider_name(const std::string& address) { return "rnic_" + address; }
 
+CapturePlace here(const std::string& interface, const lab::LabHost& host) {
+  return {.interface = interface,
+          .host = {},
+          .network_namespace = lab::namespace_path(host.network_namespace)};
+}
+
 }  // namespace
 
 std::expected<TestNetwork, std::string> TestNetwork::make(
@@ -65,17 +71,16 @@ CellHosts TestNetwork::hosts_for(const Event& event, std::size_t initiator, std:
   if (labs_.empty())
     return {{"", event.participants[initiator].address},
             {"", event.participants[responder].address},
-            event.capture_interface,
-            ""};
+            event.captures};
   for (const std::size_t guest : {initiator, responder})
     if (guests_.has(guest))
-      return {host_beside_guests(initiator), host_beside_guests(responder),
-              guests_.interface(guest), lab::namespace_path(guests_.host().network_namespace)};
+      return {host_beside_guests(initiator),
+              host_beside_guests(responder),
+              {here(guests_.interface(guest), guests_.host())}};
   const lab::Lab& one = labs_[slot];
   return {{lab::namespace_path(one.tester().network_namespace), one.tester().ipv4},
           {lab::namespace_path(one.iut().network_namespace), one.iut().ipv4},
-          one.tester().interface,
-          lab::namespace_path(one.tester().network_namespace)};
+          {here(one.tester().interface, one.tester())}};
 }
 
 /// A provider learns its address from dat.conf: a line for each address that a reference may have,

@@ -23,10 +23,7 @@ struct Host {
 
 struct CellHosts {
   Host initiator, responder;
-  /// Empty: none.
-  std::string capture_interface;
-  /// Path of the namespace that it is in; empty: ours.
-  std::string capture_namespace;
+  std::vector<CapturePlace> captures;
 };
 
 class TestNetwork {

@@ -80,6 +80,14 @@ struct AgentOutput {
   std::string text;
 };
 
+/// One of several captures of a cell.
+struct CaptureRecord {
+  std::string place, pcap, pcap_sha256;
+  std::uint64_t frames = 0, dropped = 0;
+  std::string trouble;
+  bool judged = false;  ///< the wire was judged by this one
+};
+
 /// What the hello of one side's agent says.
 struct HostFacts {
   Side side = Side::initiator;
@@ -105,8 +113,10 @@ struct Outcome {
   std::string pcap;  ///< file in the results folder; empty: not captured
   std::string pcap_sha256;
   std::uint64_t frames = 0, dropped = 0;
-  /// Why the capture is missing or incomplete.
+  /// Why the capture is missing, incomplete, or contradicted by another one.
   std::string capture_trouble;
+  /// All of them, if there are several; the members above are of the one that was judged.
+  std::vector<CaptureRecord> captures;
   std::vector<AgentOutput> said;
 };
 

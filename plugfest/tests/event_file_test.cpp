@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(agents_that_connect_to_this_host) {
   expect_fault(with(one, other, ""), "e.yaml:3: the event needs \"tls\"");
   expect_fault(with(one, "{name: b, listen: '192.0.2.1:7471'}"), "e.yaml:4: \"a\" listens at");
   expect_fault(with(one, "{name: b, listen: '70000'}"), "is not [ADDRESS:]PORT");
-  expect_fault(with(one, "{name: '$(x)', listen: '7472'}"), "name must be made of");
+  expect_fault(with(one, "{name: '$(x)', listen: '7472'}"), "cannot be the name of a certificate");
   expect_fault(with(one, "{name: b}"), "needs \"listen\"");
 }
 

@@ -97,12 +97,20 @@ RunOptions options_for(std::size_t slots, const char* behaviour, const fs::path&
   return options;
 }
 
-std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells, Journal& journal,
-                                           const RunOptions& options) {
+std::expected<RunEnd, std::string> end_of_run(const std::vector<Cell>& cells, Journal& journal,
+                                              const RunOptions& options) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> nowhere(std::fopen("/dev/null", "w"),
                                                                 std::fclose);
   suite::jobs::Progress progress(nowhere.get());
   return plugfest::run_cells(cells, journal, options, progress);
+}
+
+/// Whether all cells have a result.
+std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells, Journal& journal,
+                                           const RunOptions& options) {
+  const auto end = end_of_run(cells, journal, options);
+  if (!end) return std::unexpected(end.error());
+  return *end == RunEnd::complete;
 }
 
 /// One run from what the journal holds to the end.
@@ -475,6 +483,21 @@ BOOST_AUTO_TEST_CASE(an_interruption_leaves_the_rest_for_later) {
   BOOST_TEST(finished(scratch.path).size() >= 5);
   BOOST_TEST(finished(scratch.path).size() < cells.size());
   BOOST_TEST(play_on(scratch.path, cells));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_under_way_ends_when_others_come_and_the_rest_waits_for_them) {
+  const Scratch scratch;
+  const auto cells = synthetic_cells(1);
+  auto journal = Journal::open(scratch.path, event).value();
+  auto options = options_for(2, "pass");
+  options.others_come = [&] { return journal.records().size() >= 5; };
+  BOOST_TEST((end_of_run(cells, journal, options).value() == RunEnd::others_come));
+  // The fifth, and what the other worker was playing then.
+  BOOST_TEST(journal.records().size() >= 5);
+  BOOST_TEST(journal.records().size() <= 6);
+  options.others_come = [] { return false; };
+  BOOST_TEST((end_of_run(cells, journal, options).value() == RunEnd::complete));
+  BOOST_TEST(journal.records().size() == cells.size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -37,6 +37,10 @@ def main():
     assert validator.is_valid(over_tls)
     del over_tls["tls"]["key"]
     assert not validator.is_valid(over_tls)
+    nobody_yet = copy.deepcopy(good)
+    del nobody_yet["participants"]
+    assert not validator.is_valid(nobody_yet)
+    assert validator.is_valid(dict(nobody_yet, join="joined"))
 
 
 if __name__ == "__main__":

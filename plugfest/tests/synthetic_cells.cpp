@@ -79,7 +79,7 @@ Task synthetic_task(const std::string& behaviour, const Cell& cell, int attempt,
   CellOrder order;
   order.scenario = behaviour;
   order.pcap = cell.id;
-  order.capture_interface = std::to_string(attempt);
+  order.captures = {{.interface = std::to_string(attempt)}};
   order.folder = folder;
   return order;
 }
@@ -92,10 +92,10 @@ Outcome play_synthetic(const Task& task) {
   if (behaviour == "timed") return play_timed(cell, order.folder);
   if (behaviour == "things go wrong") return play_faulty(cell);
   if (behaviour == "host 0 is slow" && cell.starts_with("0/"))
-    wait_for(std::chrono::milliseconds(400));
+    wait_for(std::chrono::milliseconds(1500));
   if (behaviour == "rubbish of initiator 5" && cell.starts_with("5/")) return say_rubbish();
   if (behaviour == "says its attempt")
-    return outcome_of(Verdict::pass, "attempt " + order.capture_interface);
+    return outcome_of(Verdict::pass, "attempt " + order.captures.front().interface);
   return outcome_of(Verdict::pass);
 }
 

@@ -15,6 +15,7 @@ RECORD_HEADER = struct.Struct("<IIII")
 MAGICS = (0xA1B2C3D4, 0xA1B23C4D)  # times in microseconds, in nanoseconds
 ETHERNET = 1
 IPV4, IPV6, EXPERIMENTAL = 0x0800, 0x86DD, 0x88B5
+VLAN_TAGS = (b"\x81\x00", b"\x88\xa8")  # IEEE 802.1Q: C-tag, S-tag
 TCP = 6
 LONGEST_FRAME = 1 << 18
 NOTHING = bytes(12) + struct.pack(">H", EXPERIMENTAL)
@@ -41,9 +42,9 @@ def make(folder, vendor, target):
         path = (folder / source).resolve()
         if folder.resolve() in path.parents and path.is_file():
             (target / name).write_bytes(without_addresses(path.read_bytes()))
-    for cell in document["cells"]:
-        if not (target / cell["pcap"]).is_file():
-            cell["pcap"] = ""
+    for kept in (one for cell in document["cells"] for one in (cell, *cell.get("captures", []))):
+        if not (target / kept["pcap"]).is_file():
+            kept["pcap"] = ""
     (target / "results.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
     return len(document["cells"])
 
@@ -119,9 +120,13 @@ def _cell(cell, own, names, hide, pcaps):
     made["hosts"] = [host for host in cell.get("hosts", []) if cell[host["side"]] in own]
     made["said"] = [said for said in cell.get("said", []) if cell[said["side"]] in own]
     made["pcap"] = ""
+    own_name = f"pcap/{made['initiator']}--{made['responder']}--{made['scenario']}.{made['repeat']}.{made['attempt']}"
     if cell.get("pcap"):
-        made["pcap"] = f"pcap/{made['initiator']}--{made['responder']}--{made['scenario']}.{made['repeat']}.{made['attempt']}.pcap"
-        pcaps[cell["pcap"]] = made["pcap"]
+        made["pcap"] = pcaps[cell["pcap"]] = f"{own_name}.pcap"
+    for number, capture in enumerate(made.get("captures", []), 1):
+        # The digest is of the file with addresses; the place is the organiser's.
+        source = cell["captures"][number - 1]["pcap"]
+        capture.update(place=f"place {number}", pcap_sha256="", pcap=pcaps.setdefault(source, f"{own_name}.{number}.pcap") if source else "")
     return made
 
 
@@ -170,6 +175,8 @@ def _neutral(frame, macs):
 
 
 def _is_tcp(frame):
+    while frame[12:14] in VLAN_TAGS:
+        frame = frame[:12] + frame[16:]
     kind = frame[12:14]
     if kind == struct.pack(">H", IPV4):
         return len(frame) > 23 and frame[23] == TCP

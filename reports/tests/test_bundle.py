@@ -44,6 +44,10 @@ def participant(name, vendor, alias=""):
     return {"name": name, "vendor": vendor, "alias": alias, "agent": "reference", "deviations": [f"{name}_gen9"]}
 
 
+def capture(place, file, judged=False):
+    return {"place": place, "pcap": file, "pcap_sha256": "0" * 64, "frames": 4, "dropped": 0, "trouble": "" if file else "zeta is down", "judged": judged}
+
+
 def document():
     made = test_plugfest.document()
     made["event"]["participants"] = [participant("acme", "Acme Networks"), participant("zeta", "Zeta Silicon", "vendor Z"),
@@ -51,6 +55,8 @@ def document():
     said = [{"side": "initiator", "text": "acme: mine"}, {"side": "responder", "text": "zeta_gen9 firmware: secret"}]
     made["cells"] = [
         test_plugfest.cell("acme", "zeta", "fail", reason="ZETA of Zeta Silicon said no", said=said, pcap="pcap/acme--zeta--x.1.1.pcap",
+                           captures=[capture("zeta-mirror:eth1", "pcap/acme--zeta--x.1.1.2.pcap"), capture("eth2", "pcap/acme--zeta--x.1.1.pcap", True),
+                                     capture("eth3", "")],
                            steps=[{"at": 0.1, "side": "responder", "text": "connect to zeta"}]),
         test_plugfest.cell("gamma", "acme", "pass", pcap="../secret.pcap"),
         test_plugfest.cell("zeta", "gamma", "fail", reason="none of your business", pcap="pcap/zeta--gamma--x.1.1.pcap")]
@@ -69,7 +75,7 @@ class Bundle(unittest.TestCase):
         self.to = pathlib.Path(scratch.name) / "bundle"
         (self.folder / "pcap").mkdir(parents=True)
         (self.folder / "results.json").write_text(json.dumps(document()), encoding="utf-8")
-        for name in ("acme--zeta--x.1.1.pcap", "zeta--gamma--x.1.1.pcap"):
+        for name in ("acme--zeta--x.1.1.pcap", "acme--zeta--x.1.1.2.pcap", "zeta--gamma--x.1.1.pcap"):
             (self.folder / "pcap" / name).write_bytes(pcap(frame(0x0806), frame(0x0800), frame(0x86DD), frame(0x0800, 17)))
         (self.folder.parent / "secret.pcap").write_bytes(pcap(frame(0x0800)))
 
@@ -88,6 +94,9 @@ class Bundle(unittest.TestCase):
         self.assertEqual(whole["cells"][0]["reason"], "vendor Z of vendor Z said no")
         self.assertEqual([said["text"] for said in whole["cells"][0]["said"]], ["acme: mine"])
         self.assertEqual([cell["pcap"] for cell in whole["cells"]], ["pcap/acme--peer-1--send.plain.1.1.pcap", ""])
+        self.assertEqual([(one["place"], one["pcap"], one["pcap_sha256"], one["judged"]) for one in whole["cells"][0]["captures"]],
+                         [("place 1", "pcap/acme--peer-1--send.plain.1.1.1.pcap", "", False),
+                          ("place 2", "pcap/acme--peer-1--send.plain.1.1.pcap", "", True), ("place 3", "", "", False)])
         self.assertEqual([(one["id"], one["reason"]) for one in whole["left_out"]], [("acme/peer-1/read.sizes#1", "vendor Z of vendor Z cannot")])
         self.assertEqual(whole["summary"]["new_failures"], ["acme/peer-1/send.plain#1"])
         self.assertIn("vendor Z", (self.to / "report.html").read_text(encoding="utf-8"))
@@ -104,12 +113,21 @@ class Bundle(unittest.TestCase):
 
     def test_frames_keep_their_numbers(self):
         self.make()
-        kept = list((self.to / "pcap").iterdir())
-        self.assertEqual([path.name for path in kept], ["acme--peer-1--send.plain.1.1.pcap"])
+        kept = sorted((self.to / "pcap").iterdir())
+        self.assertEqual([path.name for path in kept], ["acme--peer-1--send.plain.1.1.1.pcap", "acme--peer-1--send.plain.1.1.pcap"])
+        self.assertEqual(kept[0].read_bytes(), kept[1].read_bytes())
         frames = frames_of(kept[0].read_bytes())
         self.assertEqual([len(each) for each in frames], [14, 60, 60, 14])
         self.assertEqual(frames[1][:12], frames[2][:12])
         self.assertEqual(frames[1][12:], frame(0x0800)[12:])
+
+    def test_a_frame_of_a_vlan_is_kept_as_any(self):
+        for tags in (bytes.fromhex("81000064"), bytes.fromhex("88a8000581000064")):
+            tagged = frame(0x0800)[:12] + tags + frame(0x0800)[12:]
+            kept, = frames_of(bundle.without_addresses(pcap(tagged)))
+            self.assertEqual(kept[12:], tagged[12:])
+            self.assertNotIn(ZETA_MAC, kept)
+        self.assertEqual(frames_of(bundle.without_addresses(pcap(frame(0x8100))))[0], bundle.NOTHING)
 
     def test_what_is_refused(self):
         status, errors = self.make("Nobody")

@@ -15,6 +15,7 @@
 
 #include "base/version.hpp"
 #ifdef RNIC_AGENT_TLS
+#include "suite/iut/tls/join_token.hpp"
 #include "suite/upper_tester/dial_out.hpp"
 #endif
 #include "suite/upper_tester/resume.hpp"
@@ -62,6 +63,8 @@ made, when its input ends. The words are described in docs/porting.md.
   --key FILE                (connect) its key, in PEM, which nobody else may read
   --ca FILE                 (connect) certificate of the authority that has signed the tester's, in
                             PEM
+  --join FILE               in place of the last five, and of --address: serves the organiser of an
+                            event, as the token says that `rnic-plugfest token` has made
   --help                    this text
   --version                 release and commit
 
@@ -77,6 +80,7 @@ Examples:
   ssh root@dut rnic-agent --driver kverbs --device cxgb4_0 --address 192.0.2.7
   rnic-agent --driver verbs --device cxgb4_0 --address 192.0.2.7 --connect 192.0.2.1:7470
              --peer tester --certificate dut.pem --key dut.key --ca ca.pem
+  rnic-agent --driver verbs --device cxgb4_0 --join acme.token
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
 )";
 
@@ -90,7 +94,7 @@ struct Options {
   DriverOptions driver;
   const char* startup_timeout = nullptr;  ///< as given
   bool device = false, ia = false;        ///< which of the two options named it
-  std::string connect, peer, certificate, key, authority;
+  std::string connect, peer, certificate, key, authority, join;
   bool on_streams = false;  ///< an agent that another one has started for its tester
   int resume = -1;
 };
@@ -129,6 +133,11 @@ std::string fault_of_tester(const Options& options) {
                       {"--certificate", &options.certificate},
                       {"--key", &options.key},
                       {"--ca", &options.authority}};
+  for (const auto& [option, value] : files)
+    if (!value->empty() && !options.join.empty())
+      return std::string(option) + ": the token of --join says it";
+  if (!options.join.empty() && !options.connect.empty())
+    return "--connect: the token of --join says it";
   for (const auto& [option, value] : files)
     if (value->empty() != options.connect.empty())
       return std::string(option) +
@@ -183,6 +192,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     certificate,
     key,
     authority,
+    join,
     streams,
     resume,
     help,
@@ -204,6 +214,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"certificate", required_argument, nullptr, certificate},
       {"key", required_argument, nullptr, key},
       {"ca", required_argument, nullptr, authority},
+      {"join", required_argument, nullptr, join},
       {"on-streams", no_argument, nullptr, streams},
       {"resume", required_argument, nullptr, resume},
       {"help", no_argument, nullptr, help},
@@ -257,6 +268,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
         break;
       case authority:
         options.authority = optarg;
+        break;
+      case join:
+        options.join = optarg;
         break;
       case streams:
         options.on_streams = true;
@@ -384,26 +398,51 @@ int talk(const Options& options, const Handover& own, const iut::Reply* configur
   return complain(cannot_start, "cannot start afresh: " + become_fresh(handover, argv));
 }
 
-/// Serves the tester that --connect names; each of its agents is this program again, with its
-/// standard streams.
-int serve([[maybe_unused]] const Options& options, [[maybe_unused]] char** argv) {
 #ifdef RNIC_AGENT_TLS
+/// Serves this tester; each of its agents is this program again, with its standard streams.
+std::string serve(const iut::tls::Endpoint& tester, const iut::tls::Identity& identity,
+                  const std::vector<std::string>& more, char** argv) {
+  std::vector<std::string> agent{"/proc/self/exe"};
+  for (char** each = argv + 1; *each != nullptr; ++each) agent.emplace_back(*each);
+  agent.insert(agent.end(), more.begin(), more.end());
+  agent.emplace_back("--on-streams");
+  return serve_tester(tester, identity, agent);
+}
+
+/// Serves the organiser that a token names.
+int join_event(const Options& options, char** argv) {
+  std::string error;
+  const auto token = iut::tls::load_join_token(options.join, error);
+  if (!token) return complain(wrong_usage, "--join: " + error);
+  const iut::tls::Identity identity{options.join, options.join, options.join, token->peer};
+  std::vector<std::string> more;
+  if (options.driver.addresses.empty() && options.driver_name != "dat")
+    more = {"--address", token->address};
+  return complain(cannot_start,
+                  serve(*iut::tls::parse_endpoint(token->connect), identity, more, argv));
+}
+
+/// Serves the tester that --connect names.
+int connect_to_tester(const Options& options, char** argv) {
   const auto tester = iut::tls::parse_endpoint(options.connect);
   if (!tester || tester->host.empty())
     return complain(wrong_usage, "--connect: '" + options.connect + "' is not HOST:PORT");
   if (!iut::tls::is_dns_name(options.peer))
     return complain(wrong_usage, "--peer: '" + options.peer + "' is no DNS name");
-  std::vector<std::string> agent{"/proc/self/exe"};
-  for (char** each = argv + 1; *each != nullptr; ++each) agent.emplace_back(*each);
-  agent.emplace_back("--on-streams");
   const iut::tls::Identity identity{options.certificate, options.key, options.authority,
                                     options.peer};
-  return complain(cannot_start, serve_tester(*tester, identity, agent));
+  return complain(cannot_start, serve(*tester, identity, {}, argv));
+}
 #else
+int join_event(const Options&, char**) {
+  return complain(cannot_start,
+                  "--join was left out of this build: install libssl-dev, build again");
+}
+int connect_to_tester(const Options&, char**) {
   return complain(cannot_start,
                   "--connect was left out of this build: install libssl-dev, build again");
-#endif
 }
+#endif
 
 }  // namespace
 
@@ -411,7 +450,8 @@ int main(int argc, char** argv) {
   Options options;
   if (const int status = parse_arguments(argc, argv, options); status >= 0) return status;
   std::signal(SIGPIPE, SIG_IGN);
-  if (!options.connect.empty() && !options.on_streams) return serve(options, argv);
+  if (!options.join.empty() && !options.on_streams) return join_event(options, argv);
+  if (!options.connect.empty() && !options.on_streams) return connect_to_tester(options, argv);
 
   Handover own;
   if (options.resume >= 0) {

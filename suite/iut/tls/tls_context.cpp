@@ -15,18 +15,27 @@ namespace {
 /// Octets of the certificates that a peer may send.
 constexpr long longest_certificates = 32L * 1024;
 
+/// The options that name the files, as people give them.
+struct FileOptions {
+  const char *certificate = "--certificate: ", *key = "--key: ", *authority = "--ca: ";
+};
+FileOptions options_of(const Identity& identity) {
+  const bool token = identity.certificate == identity.key;
+  return token ? FileOptions{"--join: ", "--join: ", "--join: "} : FileOptions{};
+}
+
 std::string file_fault(const char* option, const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) != 0 || ::access(path.c_str(), R_OK) != 0)
-    return std::string(option) + ": " + path + ": " + std::strerror(errno);
+    return option + path + ": " + std::strerror(errno);
   return {};
 }
 
 /// As with ssh, a key that others can read is none.
-std::string key_fault(const std::string& path) {
+std::string key_fault(const char* option, const std::string& path) {
   struct stat status{};
   if (::stat(path.c_str(), &status) == 0 && (status.st_mode & 077) != 0)
-    return "--key: " + path + " is open to others: chmod 600 " + path;
+    return option + path + " is open to others: chmod 600 " + path;
   return {};
 }
 
@@ -43,26 +52,28 @@ std::string certificate_fault(SSL_CTX* context, const Identity& identity) {
     fault = X509_verify_cert_error_string(X509_STORE_CTX_get_error(check));
   X509_STORE_CTX_free(check);
   if (!fault.empty())
-    fault = "--certificate: " + identity.certificate + ": " + fault + " (--ca " +
-            identity.authority + ")";
+    fault = options_of(identity).certificate + identity.certificate + ": " + fault +
+            " (the authority is that of " + identity.authority + ")";
   return fault;
 }
 
 std::string load(SSL_CTX* context, const Identity& identity) {
-  for (const auto& [option, path] : {std::pair{"--certificate", &identity.certificate},
-                                     {"--key", &identity.key},
-                                     {"--ca", &identity.authority}})
+  const FileOptions options = options_of(identity);
+  for (const auto& [option, path] : {std::pair{options.certificate, &identity.certificate},
+                                     {options.key, &identity.key},
+                                     {options.authority, &identity.authority}})
     if (std::string fault = file_fault(option, *path); !fault.empty()) return fault;
-  if (std::string fault = key_fault(identity.key); !fault.empty()) return fault;
+  if (std::string fault = key_fault(options.key, identity.key); !fault.empty()) return fault;
   if (SSL_CTX_load_verify_locations(context, identity.authority.c_str(), nullptr) != 1)
-    return "--ca: " + identity.authority + " has no certificate in PEM: " + openssl_fault();
+    return options.authority + identity.authority +
+           " has no certificate in PEM: " + openssl_fault();
   if (SSL_CTX_use_certificate_chain_file(context, identity.certificate.c_str()) != 1)
-    return "--certificate: " + identity.certificate +
+    return options.certificate + identity.certificate +
            " has no certificate in PEM: " + openssl_fault();
   // Nobody is there to type a pass phrase.
   SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return -1; });
   if (SSL_CTX_use_PrivateKey_file(context, identity.key.c_str(), SSL_FILETYPE_PEM) != 1)
-    return "--key: " + identity.key + " is not the key of " + identity.certificate +
+    return options.key + identity.key + " is not the key of " + identity.certificate +
            ", or has a pass phrase: " + openssl_fault();
   return certificate_fault(context, identity);
 }

@@ -10,7 +10,7 @@
 
 namespace suite::iut::tls {
 
-/// Files in PEM.
+/// Files in PEM; one may be all three (join_token.hpp).
 struct Identity {
   std::string certificate;  ///< ours, followed by those between it and the authority's
   std::string key;          ///< of our certificate
