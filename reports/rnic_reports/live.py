@@ -8,10 +8,10 @@ import pathlib
 import threading
 
 from . import plugfest, text
+from .participants import squares
 
 JOURNAL, STATE = "results.ndjson", "state.json"
 KEPT = ("id", "initiator", "responder", "scenario", "repeat", "attempt", "verdict", "advisory", "fault", "reason", "seconds", "start", "hosts")
-WORST = ("error", "fail", "inconclusive", "advisory", "pass", "not_applicable")  # the worst first
 
 
 class Live:
@@ -178,10 +178,7 @@ class View:
 
     def squares(self):
         """(initiator, responder) -> (worst verdict, how many of it, how many were played)."""
-        pairs = {}
-        for cell in self.cells:
-            pairs.setdefault((cell["initiator"], cell["responder"]), []).append(cell["verdict"])
-        return {pair: (worst := min(verdicts, key=WORST.index), verdicts.count(worst), len(verdicts)) for pair, verdicts in pairs.items()}
+        return squares(self.cells)
 
     def pair(self, initiator, responder):
         """[(scenario, attempts)] of a pair in both its repeats, in the order of the event; None if the reader may not see it."""

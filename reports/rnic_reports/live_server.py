@@ -67,7 +67,7 @@ class Pages:
         self.live = live.Live(folder)
         self._environment = page.environment()
         self._environment.filters["span"] = _span
-        self._assets = page.assets(["report.css", "plugfest.css", "live.css"], ["live.js"])
+        self._assets = page.assets(["report.css", "plugfest.css", "hosts.css", "live.css"], ["live.js"])
         self._read, self._lock = time.monotonic(), threading.Lock()
 
     def make(self, path, query, vendor):

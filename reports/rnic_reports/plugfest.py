@@ -13,7 +13,7 @@ import urllib.parse
 import jinja2
 import markupsafe
 
-from . import text
+from . import participants, text
 from .node import Unreadable
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
@@ -155,9 +155,10 @@ def html(matrix, folder, html_path):
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                      undefined=jinja2.StrictUndefined)
     asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-             for name in ("report.css", "dark.css", "plugfest.css", "plugfest.js")}
+             for name in ("report.css", "dark.css", "plugfest.css", "hosts.css", "plugfest.js")}
     return environment.get_template("plugfest.html.j2").render(
         matrix=matrix, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
+        participants=participants.overview(matrix.shown, matrix.cells), squares=participants.squares(matrix.cells),
         pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
         script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
 

@@ -4,7 +4,7 @@
   "use strict";
   const by = (id) => document.getElementById(id);
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const fields = { vendor: by("vendor"), scenario: by("scenario"), verdict: by("verdict") };
+  const fields = { vendor: by("vendor"), peer: by("peer"), scenario: by("scenario"), verdict: by("verdict") };
   let chosen = "";
 
   const show = () => {
@@ -15,7 +15,8 @@
       if (fit) columns.add(th.dataset.scenario);
     });
     for (const row of all("tbody tr[data-parties]")) {
-      const mine = !fields.vendor.value || row.dataset.parties.split("\n").includes(fields.vendor.value);
+      const parties = row.dataset.parties.split("\n");
+      const mine = [fields.vendor.value, fields.peer.value].every((name) => !name || parties.includes(name));
       let any = false;
       for (const td of row.querySelectorAll("td")) {
         td.hidden = !columns.has(td.dataset.scenario);
@@ -27,7 +28,7 @@
       row.hidden = !mine || !any;
     }
     for (const section of all("section.cell")) section.hidden = section.id !== chosen;
-    for (const link of all(".matrix a")) {
+    for (const link of all(".scenarios a")) {
       if (link.hash === `#${chosen}`) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
     }
   };
@@ -39,9 +40,9 @@
     try { history.replaceState(null, "", `#?${words}`); } catch { /* some viewers forbid it */ }
   };
 
-  const recall = () => {
-    const said = location.hash.startsWith("#?") ? new URLSearchParams(location.hash.slice(2)) : new URLSearchParams({ cell: location.hash.slice(1) });
-    for (const [key, field] of Object.entries(fields)) if (said.has(key)) field.value = said.get(key);
+  const recall = (hash) => {
+    const said = hash.startsWith("#?") ? new URLSearchParams(hash.slice(2)) : new URLSearchParams({ cell: hash.slice(1) });
+    for (const [key, field] of Object.entries(fields)) field.value = said.get(key) || "";
     chosen = said.get("cell") || "";
     show();
     if (chosen && by(chosen)) by(chosen).scrollIntoView();
@@ -49,14 +50,20 @@
 
   for (const field of Object.values(fields)) field.addEventListener("input", () => { show(); remember(); });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest(".matrix a, a.leads");
+    const link = event.target.closest(".scenarios a, a.leads");
     if (!link) return;
     event.preventDefault();
+    if (link.hash.startsWith("#?")) {  // a participant, or a pair
+      try { history.replaceState(null, "", link.hash); } catch { location.hash = link.hash; }
+      recall(link.hash);
+      by("cells").scrollIntoView();
+      return;
+    }
     chosen = link.hash.slice(1);
     show();
     remember();
     by(chosen).scrollIntoView();
   });
-  addEventListener("hashchange", recall);
-  recall();
+  addEventListener("hashchange", () => recall(location.hash));
+  recall(location.hash);
 })();
