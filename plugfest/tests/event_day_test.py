@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """A day of an event, on the page that is served: a kill, a host that dies and comes back, a participant that comes late, a re-test after a fix; no
-verdict is lost. event_day_test.py RNIC_PLUGFEST RNIC_AGENT"""
+verdict is lost. event_day_test.py RNIC_PLUGFEST RNIC_AGENT [HOSTS]: so many participants, the one that comes late among them."""
 
+import collections
 import json
 import pathlib
 import signal
@@ -14,7 +15,8 @@ import unittest
 import urllib.request
 
 PROGRAM, AGENT = sys.argv[1:3]
-HOSTS, SCENARIOS = 4, 3
+HOSTS, SCENARIOS = int(sys.argv[3]) - 1 if len(sys.argv) > 3 else 4, 3
+PATIENCE = 60 + HOSTS * HOSTS * SCENARIOS * 2  # seconds, for a whole run on a busy machine
 EVENT = """event: day
 patience: 1
 deadline: 20
@@ -61,7 +63,7 @@ class Day(unittest.TestCase):
 
     def finish(self, *more):
         with self.start(*more) as program:
-            told, said = program.communicate(timeout=240)
+            told, said = program.communicate(timeout=PATIENCE)
         return program.returncode, told, said
 
     def await_line(self, program, words):
@@ -101,7 +103,7 @@ class Day(unittest.TestCase):
             seen = self.counts(address)
             self.assertEqual((seen["aside"], seen["over"]), (["host2"], False))
             down.unlink()
-            _, said = program.communicate(timeout=240)
+            _, said = program.communicate(timeout=PATIENCE)
         self.assertEqual(program.returncode, 0, said)
         self.assertIn("host2 is tried again", said)
         self.assertTrue(tried.exists())
@@ -116,13 +118,22 @@ class Day(unittest.TestCase):
         self.assertEqual(sum(seen["counts"].values()), len(last))
 
     def let_one_join(self, address):
+        """While a row is played again."""
         before = document(self.out)["cells"]
-        (self.folder / "joined" / "late.yaml").write_text(self.participant("late"))
-        status, told, said = self.finish()
-        self.assertEqual(status, 0, said)
+        with self.start("--rerun", "host1/*") as program:
+            self.await_line(program, "[1/")
+            (self.folder / "joined" / "late.yaml").write_text(self.participant("late"))
+            told, said = program.communicate(timeout=PATIENCE)
+        self.assertEqual(program.returncode, 0, said)
+        self.assertIn("1 participants have joined", said)
         cells = document(self.out)["cells"]
         self.assertEqual([cell["id"] for cell in cells[:len(before)]], [cell["id"] for cell in before])
         self.assertEqual(len(last_of(self.out)), (HOSTS + 1) * HOSTS * SCENARIOS, told)
+        # The row was played once more, and not again when the other came.
+        more = collections.Counter(cell["id"] for cell in cells[len(before):])
+        again = {cell["id"] for cell in before if cell["initiator"] == "host1"}
+        self.assertEqual(set(more.values()), {1})
+        self.assertEqual({name for name in more if "late" not in name.split("/")}, again)
         with urllib.request.urlopen(address, timeout=30) as answer:
             self.assertIn("late", answer.read().decode())
 
@@ -135,6 +146,9 @@ class Day(unittest.TestCase):
         self.assertTrue(all(cell["start"] for cell in tries if not cell.get("absent")))
         with urllib.request.urlopen(address + "pair?initiator=0&responder=1", timeout=30) as answer:
             self.assertIn("reference", answer.read().decode())
+        page = (self.out / "report.html").read_text(encoding="utf-8")
+        self.assertEqual(page.count(f"{HOSTS} of {HOSTS}</td>"), 0)  # without captures no cell is good
+        self.assertEqual(page.count(f'<td class="n" data-label="cells">{2 * HOSTS * SCENARIOS}</td>'), HOSTS + 1)
 
 
 if __name__ == "__main__":
