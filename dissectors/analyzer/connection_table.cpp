@@ -1,42 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "dissectors/analyzer/connection_table.hpp"
 
-#include <array>
-#include <cstring>
 #include <utility>
 
 namespace dissectors::analyzer {
 
 namespace {
 
-/// The finalizer of a multiplicative hash: similar addresses and ports get very different values.
-std::uint64_t mix(std::uint64_t value) {
-  value ^= value >> 31;
-  value *= 0x9E3779B97F4A7C15U;
-  return value ^ (value >> 29);
-}
-
-std::uint64_t hash_of(const capture::Endpoint& end) {
-  std::array<std::uint64_t, 2> words{};
-  static_assert(sizeof words == sizeof end.address);
-  std::memcpy(words.data(), end.address.data(), sizeof words);
-  return mix(mix(words[0] + end.port) + words[1]);
-}
-
-/// The same for both directions.
-std::uint32_t hash_of(const capture::Endpoint& one, const capture::Endpoint& other) {
-  const std::uint64_t hash = hash_of(one) + hash_of(other);
-  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
-}
-
 std::uint32_t hash_of(const Connection& connection) {
-  return hash_of(connection.first, connection.second);
+  return capture::hash_of({connection.first, connection.second});
 }
 
 }  // namespace
 
 ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow) const {
-  const std::uint32_t hash = hash_of(flow.from, flow.to);
+  const std::uint32_t hash = capture::hash_of(flow);
   for (std::size_t at = hash & (index_.size() - 1); index_[at].place != none; at = next(at))
     if (index_[at].hash == hash && connections_[index_[at].place]->is_of(flow))
       return index_[at].place;

@@ -79,6 +79,7 @@ void DdpRules::check_version(const Incoming& incoming, bool version_zero_possibl
 MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible) {
   DirectionState& own = state_of(incoming.direction());
   if (is_next_whole_message(own, incoming)) return take_whole_message(own, incoming);
+  if (is_next_tagged_segment(own, incoming)) return take_tagged_segment(own, incoming);
   if (incoming.fpdu.certainty == Certainty::likely && !own.picked_up) {
     if (own.messages == 0) lose(incoming.direction());
     own.picked_up = true;
@@ -142,6 +143,43 @@ MessageStep DdpRules::take_whole_message(DirectionState& own, const Incoming& in
           .octets = incoming.payload_length,
           .msn = queue.ended_msn,
           .content = incoming.segment.payload};
+}
+
+/// Most others are in the middle of a long tagged message, and continue it with the same header.
+bool DdpRules::is_next_tagged_segment(const DirectionState& own, const Incoming& incoming) {
+  const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  const Message& open = own.open;
+  return incoming.segment.tagged && header.ddp == wire::DdpControl::make(true, false) &&
+         own.version == wire::ddp_version && open.active && open.tagged && open.known &&
+         header.rdmap == open.rdmap && header.stag.value() == open.stag && open.octets > 0 &&
+         header.tagged_offset.value() == open.next && open.gap_count == 0 && !open.gaps_lost &&
+         incoming.payload_length > 0 && !own.suspended.active &&
+         (incoming.fpdu.certainty == Certainty::certain || own.picked_up);
+}
+
+/// What take() does with such a segment.
+MessageStep DdpRules::take_tagged_segment(DirectionState& own, const Incoming& incoming) {
+  static constexpr auto evaluated = [](const Statement& stag) {
+    CheckSet set;
+    set.add(check::reserved_bits, check::version, check::tagged_header_short,
+            check::version_changes, check::tagged_rsvdulp, stag, check::tagged_offset,
+            check::tagged_offset_falls);
+    return set;
+  };
+  static constexpr CheckSet of_write = evaluated(check::write_stag),
+                            of_response = evaluated(check::response_stag);
+  Message& open = own.open;
+  findings_.judged(incoming.direction(),
+                   open.rdmap.opcode() == wire::Opcode::read_response ? of_response : of_write);
+  ++open.segments;
+  open.octets += incoming.payload_length;
+  open.next += incoming.payload_length;
+  open.last_length = incoming.payload_length;
+  open.place = incoming.fpdu.place;
+  own.longest_payload = std::max(own.longest_payload, incoming.payload_length);
+  own.at_boundary = false;
+  return {
+      .known = true, .number = open.number, .octets = open.octets, .msn = open.msn, .content = {}};
 }
 
 /// Whether the segment belongs to the message, possibly with one field wrong.

@@ -103,6 +103,9 @@ class DdpRules {
   [[nodiscard]] static bool is_next_whole_message(const DirectionState& own,
                                                   const Incoming& incoming);
   MessageStep take_whole_message(DirectionState& own, const Incoming& incoming);
+  [[nodiscard]] static bool is_next_tagged_segment(const DirectionState& own,
+                                                   const Incoming& incoming);
+  MessageStep take_tagged_segment(DirectionState& own, const Incoming& incoming);
   [[nodiscard]] static bool continues(const DirectionState& state, const Message& message,
                                       const Incoming& incoming);
   Message& find_message(DirectionState& state, const Incoming& incoming);

@@ -39,6 +39,12 @@ bool row_ends(Certainty certainty, const Shape& shape) {
   return certainty == Certainty::likely && shape.ulpdu < wire::tagged_header_size;
 }
 
+/// Of the two kinds of header only the one that is there is filled in.
+void read_header(FpduSeen& seen) {
+  wire::Segment& segment = seen.segment ? *seen.segment : seen.segment.emplace();
+  if (!wire::read_segment(seen.ulpdu, segment)) seen.segment.reset();
+}
+
 }  // namespace
 
 std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, const Shape& shape) {
@@ -66,6 +72,51 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, const Shape& s
   at.doubtful = 0;
   emit(at, piece, shape, seen);
   return size;
+}
+
+/// What take_fpdu() does with FPDUs that are whole and right, in a direction that is settled. Returns
+/// the octets of the chunk before the first that is neither.
+std::uint64_t MpaFraming::take_right_fpdus(Half& at, const Chunk& chunk, std::uint64_t done) {
+  const SegmentFacts& by = chunk.segment;
+  FpduSeen& seen = scratch_->seen;
+  seen.crc = Crc::right;
+  seen.markers = {};
+  seen.segment_payload = static_cast<std::uint32_t>(by.end - by.begin);
+  seen.certainty = at.certainty;
+  seen.received = by.received;
+  while (done < chunk.octets.size()) {
+    const Bytes rest = chunk.octets.subspan(static_cast<std::size_t>(done));
+    const auto length = ulpdu_length(rest, false);
+    if (!length) break;
+    const std::uint64_t offset = chunk.offset + done;
+    const Shape shape = Shape::of(*length, false, offset - at.origin);
+    const std::size_t size = shape.size(), covered = size - wire::fpdu_crc_size;
+    if (rest.size() < size) break;
+    seen.crc_value = number(rest.subspan(covered));
+    seen.crc_expected = number(wire::crc32c_trailer(rest.first(covered)));
+    if (seen.crc_value != seen.crc_expected) break;
+    judged_by_crc(at, shape);
+    at.doubtful = 0;
+    seen.place = {at.direction, offset, size, by.frame, by.frame, by.time};
+    seen.ulpdu_length = *length;
+    seen.ulpdu = rest.subspan(wire::fpdu_length_size, shape.ulpdu);
+    seen.pad = rest.subspan(wire::fpdu_length_size + shape.ulpdu, shape.pad);
+    seen.begins_segment = offset == by.begin;
+    seen.ends_segment = offset + size == by.end;
+    seen.in_one_segment = offset >= by.begin;
+    read_header(seen);
+    pass_on(at, {.seen = seen,
+                 .shape = shape,
+                 .first = by,
+                 .last = by,
+                 .follows_hole = at.follows_hole,
+                 .judged = judged(at.direction),
+                 .origin_sequence = at.origin_sequence});
+    at.follows_hole = false;
+    at.crcs += shape.trailer;
+    done += size;
+  }
+  return done;
 }
 
 /// One that no CRC confirms.
@@ -274,19 +325,21 @@ void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen
   seen.certainty = at.certainty;
   seen.received = piece.first.received;
   split(octets, shape, piece.offset, seen);
-  if (!wire::read_segment(seen.ulpdu, seen.segment.emplace())) seen.segment.reset();
-  at.rules.fpdu({.seen = seen,
-                 .shape = shape,
-                 .whole = octets.size() == size,
-                 .first = piece.first,
-                 .last = piece.last,
-                 .first_of_direction = !at.any_fpdu && at.certainty == Certainty::certain,
-                 .follows_hole = at.follows_hole,
-                 .judged = judged(at.direction),
-                 .origin_sequence = at.origin_sequence},
-                *this);
-  listener_->fpdu(seen);
+  read_header(seen);
+  pass_on(at, {.seen = seen,
+               .shape = shape,
+               .first = piece.first,
+               .last = piece.last,
+               .first_of_direction = !at.any_fpdu && at.certainty == Certainty::certain,
+               .follows_hole = at.follows_hole,
+               .judged = judged(at.direction),
+               .origin_sequence = at.origin_sequence});
   after_fpdu(at, shape);
+}
+
+void MpaFraming::pass_on(Half& at, const FramedFpdu& fpdu) {
+  at.rules.fpdu(fpdu, *this);
+  listener_->fpdu(fpdu.seen);
 }
 
 void MpaFraming::split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen) {

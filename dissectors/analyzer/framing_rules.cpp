@@ -43,7 +43,6 @@ void FramingRules::fpdu(const FramedFpdu& fpdu, RuleReporter& reporter) {
   check_sizes(fpdu, reporter);
   if (!seen.markers.empty()) check_markers(fpdu, reporter);
   if (mss_ != 0) {
-    largest_segment_ = std::max(largest_segment_, fpdu.last.end - fpdu.last.begin);
     check_alignment(fpdu, reporter);
     check_fullness(fpdu, reporter);
   }

@@ -59,7 +59,6 @@ struct MarkerMistakes {
 struct FramedFpdu {
   const FpduSeen& seen;
   Shape shape;
-  bool whole = false;  ///< all octets were captured
   const SegmentFacts &first, &last;
   bool first_of_direction = false;
   bool follows_hole = false;          ///< what stood before it in the direction was not seen
@@ -124,7 +123,6 @@ class FramingRules {
   bool offloaded_ = false;       ///< segments longer than the MSS: merged before the capture
   bool alignment_lost_ = false;  ///< said already; until alignment is regained
   bool half_full_ = false;       ///< said already
-  std::uint64_t largest_segment_ = 0;
   /// Where the first FPDU after the last Marker began: the target of a common mistake.
   std::optional<std::uint64_t> first_behind_marker_;
 };

@@ -140,6 +140,10 @@ void MpaFraming::operate(Half& at, const Chunk& chunk) {
       done += wire::fpdu_crc_size;
       continue;
     }
+    if (at.settled()) {
+      done = take_right_fpdus(at, chunk, done);
+      if (done == chunk.length) return;
+    }
     const Bytes rest = chunk.octets.subspan(
         static_cast<std::size_t>(std::min<std::uint64_t>(done, chunk.octets.size())));
     const std::uint64_t offset = chunk.offset + done, length = chunk.length - done;

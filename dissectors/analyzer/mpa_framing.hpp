@@ -148,6 +148,12 @@ class MpaFraming final : private RuleReporter {
     std::uint64_t searched = 0;  ///< octets searched without success since it began
     int aligned_cuts = 0;        ///< cut segments in a row that were one plausible FPDU each
     FramingRules rules;
+    /// A right FPDU without Markers is what is expected here, and changes nothing of all this but what
+    /// is counted.
+    [[nodiscard]] bool settled() const {
+      return any_fpdu && known.markers == false && known.crc == true && !length_swapped &&
+             !no_crc_field && !crcs_not_counted && !assembly.active;
+    }
     [[nodiscard]] MarkerMistakes marker_mistakes() const {
       return {.origin_sequence = static_cast<std::uint32_t>(origin_sequence + origin),
               .crcs = crcs};
@@ -180,6 +186,7 @@ class MpaFraming final : private RuleReporter {
 
   // Full Operation.
   void operate(Half& at, const Chunk& chunk);
+  std::uint64_t take_right_fpdus(Half& at, const Chunk& chunk, std::uint64_t done);
   std::uint64_t assemble(Half& at, const Chunk& chunk);
   void begin_assembly(Half& at, const Chunk& chunk);
   [[nodiscard]] std::optional<Shape> presumed(const Half& at, Bytes octets,
@@ -191,6 +198,7 @@ class MpaFraming final : private RuleReporter {
   std::uint64_t explained(Half& at, const Piece& piece, const Diagnosis& diagnosis, FpduSeen& seen);
   std::uint64_t unexplained(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
+  void pass_on(Half& at, const FramedFpdu& fpdu);
   void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
   void finish_assembly(Half& at, Rest rest);
   void check_key(const MpaFrameSeen& frame);

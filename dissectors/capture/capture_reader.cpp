@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/fetch_ahead.hpp"
 #include "dissectors/capture/pcap_records.hpp"
 
 namespace dissectors::capture {
@@ -142,6 +143,9 @@ struct CaptureReader::State {
   std::optional<PcapFileHeader> ordinary;  // then there is no handle
   LinkType link = LinkType::ethernet;
   std::uint64_t frames = 0;
+  bool octets_follow = true;
+  std::array<std::size_t, 6> latest{};  // octets of the latest records
+  std::size_t of_latest = 0;            // all of them
   bool ended = false;
   std::optional<Tear> tear;
 
@@ -171,6 +175,18 @@ struct CaptureReader::State {
     end_at(feed.position, below.empty() ? std::move(reason) : below, false);
     return {};
   }
+  // What is read next comes from memory while this record is dealt with: all of the next one, or the
+  // headers of one further ahead, which are where they are expected if records come in a pattern, such
+  // as two of data and an acknowledgement.
+  void fetch_ahead(std::size_t record) {
+    constexpr std::size_t headers = 128, usual_record = 1536;
+    if (feed.in_place.empty()) return;
+    const base::Bytes rest = feed.in_place.subspan(feed.begin);
+    if (octets_follow) return base::fetch_ahead(rest.first(std::min(rest.size(), usual_record)));
+    std::size_t& oldest = latest[frames % latest.size()];
+    of_latest += record - std::exchange(oldest, record);
+    if (rest.size() >= of_latest + headers) base::fetch_ahead(rest.subspan(of_latest, headers));
+  }
   std::optional<FrameView> next_record();
 };
 
@@ -191,6 +207,7 @@ std::optional<FrameView> CaptureReader::State::next_record() {
     return torn(fmt::format("the file ends within a frame, after {} of {} octets",
                             record.size() - pcap_record_header_size, header.captured));
   feed.drop(size);
+  fetch_ahead(size);
   ++frames;
   return FrameView{.time = header.time,
                    .original_length = header.original,
@@ -253,6 +270,7 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
 }
 
 LinkType CaptureReader::link() const { return state_->link; }
+void CaptureReader::octets_follow(bool follow) { state_->octets_follow = follow; }
 bool CaptureReader::frames_stay() const {
   return state_->ordinary && !state_->feed.in_place.empty();
 }

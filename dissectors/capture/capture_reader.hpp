@@ -47,6 +47,9 @@ class CaptureReader {
   /// Whether the octets of a frame stay where they are as long as the reader exists, not only until
   /// the next frame.
   [[nodiscard]] bool frames_stay() const;
+  /// Whether the thread that calls next() then reads all octets of the frame, or only its headers: for
+  /// speed, what is read next is fetched ahead. All of them, unless it is told otherwise.
+  void octets_follow(bool follow);
   /// The next frame, or nothing at the end or at a tear.
   [[nodiscard]] std::optional<FrameView> next();
   [[nodiscard]] const std::optional<Tear>& tear() const;

@@ -31,6 +31,13 @@ constexpr int most_tunnels = 4;
 constexpr std::uint8_t hop_by_hop = 0, routing = 43, fragment_header = 44, authentication = 51,
                        destination_options = 60;
 
+template <std::unsigned_integral Number>
+Number number_at(base::Bytes octets, std::size_t at) {
+  Number value = 0;
+  std::memcpy(&value, octets.data() + at, sizeof value);
+  return std::endian::native == std::endian::big ? value : std::byteswap(value);
+}
+
 // Reads big-endian numbers in order; after a number that is not there, all are 0 and `good()` is
 // false.
 class Cursor {
@@ -48,11 +55,8 @@ class Cursor {
   }
   template <std::unsigned_integral Number>
   Number number() {
-    Number value = 0;
-    const base::Bytes taken = take(sizeof value);
-    if (taken.empty()) return 0;
-    std::memcpy(&value, taken.data(), sizeof value);
-    return std::endian::native == std::endian::big ? value : std::byteswap(value);
+    const base::Bytes taken = take(sizeof(Number));
+    return taken.empty() ? Number{0} : number_at<Number>(taken, 0);
   }
   std::uint8_t u8() { return number<std::uint8_t>(); }
   std::uint16_t u16() { return number<std::uint16_t>(); }
@@ -334,19 +338,23 @@ std::uint16_t fold(std::uint64_t sum) {
   return static_cast<std::uint16_t>(sum);
 }
 
-// `tcp`: the whole header. A host that leaves checksums to its adapter writes the sum of the
-// pseudo-header into the field.
-std::optional<std::uint16_t> header_sum(const Packet& packet, base::Bytes tcp) {
+std::uint64_t sum_of_address(const Endpoint& end) {
+  const auto words = std::bit_cast<std::array<std::uint32_t, 4>>(end.address);
+  return std::uint64_t{words[0]} + words[1] + words[2] + words[3];
+}
+
+// `tcp`: the whole header; `length`: its octets and those of the payload. A host that leaves
+// checksums to its adapter writes the sum of the pseudo-header into the field.
+std::optional<std::uint16_t> header_sum(const Flow& flow, std::size_t length, base::Bytes tcp) {
   constexpr std::size_t checksum_field = 16;
   const auto network_order = [](std::size_t number) {
     const auto word = static_cast<std::uint16_t>(number);
     return std::endian::native == std::endian::big ? word : std::byteswap(word);
   };
   // What an IPv4 address leaves free is zero.
-  const std::uint64_t pseudo = sum_of_header(packet.flow.from.address) +
-                               sum_of_header(packet.flow.to.address) +
-                               network_order(packet.length >> 16) + network_order(packet.length) +
-                               network_order(packet.protocol);
+  const std::uint64_t pseudo = sum_of_address(flow.from) + sum_of_address(flow.to) +
+                               network_order(length >> 16) + network_order(length) +
+                               network_order(protocol_tcp);
   std::uint16_t field = 0;
   std::memcpy(&field, tcp.data() + checksum_field, sizeof field);
   if (field == fold(pseudo)) return std::nullopt;
@@ -418,6 +426,45 @@ std::string Endpoint::text() const {
 
 namespace {
 
+/// The finalizer of a multiplicative hash.
+std::uint64_t mix(std::uint64_t value) {
+  value ^= value >> 31;
+  value *= 0x9E3779B97F4A7C15U;
+  return value ^ (value >> 29);
+}
+
+std::uint64_t hash_of(const Endpoint& end) {
+  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(end.address);
+  return mix(mix(words[0] + end.port) + words[1]);
+}
+
+}  // namespace
+
+std::uint32_t hash_of(const Flow& flow) {
+  const std::uint64_t hash = hash_of(flow.from) + hash_of(flow.to);
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+namespace {
+
+constexpr unsigned flag_fin = 0x01, flag_syn = 0x02, flag_rst = 0x04, flag_ack = 0x10;
+
+void read_flags(unsigned flags, Segment& segment) {
+  segment.fin = (flags & flag_fin) != 0;
+  segment.syn = (flags & flag_syn) != 0;
+  segment.rst = (flags & flag_rst) != 0;
+  segment.ack = (flags & flag_ack) != 0;
+}
+
+// `octets`: what was captured of the TCP header, of `header` octets, and of the payload, which has
+// `length` with it.
+void read_payload(base::Bytes octets, std::size_t header, std::size_t length, Segment& segment) {
+  segment.payload_length = length - header;
+  if (octets.size() >= header)
+    segment.header_sum = header_sum(segment.flow, length, octets.first(header));
+  if (octets.size() > header) segment.payload = octets.subspan(header);
+}
+
 // Why the frame is no segment; nothing if it is one.
 std::optional<NoSegment> read_segment(LinkType link, base::Bytes frame, Segment& segment) {
   auto packet = parse_packet(link, frame);
@@ -434,23 +481,47 @@ std::optional<NoSegment> read_segment(LinkType link, base::Bytes frame, Segment&
   const std::uint8_t flags = cursor.u8();
   if (!cursor.good() || header < 20 || packet->length < header) return NoSegment::malformed;
   segment.window = cursor.u16();  // 0 if the capture ended before it
-  segment.fin = (flags & 0x01U) != 0;
-  segment.syn = (flags & 0x02U) != 0;
-  segment.rst = (flags & 0x04U) != 0;
-  segment.ack = (flags & 0x10U) != 0;
+  read_flags(flags, segment);
   if (segment.syn)
     read_syn_options(packet->payload.first(std::min(packet->payload.size(), header)), segment);
-  segment.payload_length = packet->length - header;
-  if (packet->payload.size() >= header)
-    segment.header_sum = header_sum(*packet, packet->payload.first(header));
-  if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
+  read_payload(packet->payload, header, packet->length, segment);
   return std::nullopt;
+}
+
+// What nearly all frames are, by a few comparisons: Ethernet without tags, whole headers, IPv4 and no
+// options of it, no fragment, no SYN. False if it is something else, with nothing read.
+bool read_plain_segment(base::Bytes frame, Segment& segment) {
+  constexpr std::size_t type = 12, ip = 14, ip_header = 20, tcp = ip + ip_header;
+  if (frame.size() < tcp + 20 || number_at<std::uint16_t>(frame, type) != ethertype_ipv4 ||
+      number_at<std::uint8_t>(frame, ip) != 0x45 ||
+      number_at<std::uint8_t>(frame, ip + 9) != protocol_tcp ||
+      (number_at<std::uint16_t>(frame, ip + 6) & 0x3FFFU) != 0)
+    return false;
+  const std::size_t length = number_at<std::uint16_t>(frame, ip + 2);
+  const std::size_t header = (number_at<std::uint8_t>(frame, tcp + 12) >> 4) * std::size_t{4};
+  const unsigned flags = number_at<std::uint8_t>(frame, tcp + 13);
+  if (header < 20 || length < ip_header + header || frame.size() < tcp + header ||
+      (flags & flag_syn) != 0)
+    return false;
+  std::memcpy(segment.flow.from.address.data(), frame.data() + ip + 12, 4);
+  std::memcpy(segment.flow.to.address.data(), frame.data() + ip + 16, 4);
+  segment.flow.from.port = number_at<std::uint16_t>(frame, tcp);
+  segment.flow.to.port = number_at<std::uint16_t>(frame, tcp + 2);
+  segment.sequence = number_at<std::uint32_t>(frame, tcp + 4);
+  segment.acknowledgement = number_at<std::uint32_t>(frame, tcp + 8);
+  segment.window = number_at<std::uint16_t>(frame, tcp + 14);
+  read_flags(flags, segment);
+  const base::Bytes octets = frame.subspan(tcp);
+  read_payload(octets.first(std::min(octets.size(), length - ip_header)), header,
+               length - ip_header, segment);
+  return true;
 }
 
 }  // namespace
 
 std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame) {
   std::expected<Segment, NoSegment> parsed;
+  if (link == LinkType::ethernet && read_plain_segment(frame, *parsed)) return parsed;
   if (const auto why = read_segment(link, frame, *parsed)) parsed = std::unexpected(*why);
   return parsed;
 }

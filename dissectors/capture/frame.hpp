@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -49,7 +50,16 @@ struct Endpoint {
   /// From literals; nothing if `host` is not an address.
   [[nodiscard]] static std::optional<Endpoint> parse(std::string_view host, std::uint16_t port);
   [[nodiscard]] std::string text() const;
+  /// In words: the library would compare octet by octet.
+  bool operator==(const Endpoint& other) const {
+    return port == other.port && ipv6 == other.ipv6 && words() == other.words();
+  }
   auto operator<=>(const Endpoint&) const = default;
+
+ private:
+  [[nodiscard]] std::array<std::uint64_t, 2> words() const {
+    return std::bit_cast<std::array<std::uint64_t, 2>>(address);
+  }
 };
 
 /// One direction of a connection.
@@ -60,6 +70,10 @@ struct Flow {
   [[nodiscard]] Flow canonical() const { return from < to ? *this : reversed(); }
   auto operator<=>(const Flow&) const = default;
 };
+
+/// The same for both directions of a connection; similar addresses and ports have values that differ
+/// in all bits.
+[[nodiscard]] std::uint32_t hash_of(const Flow& flow);
 
 /// The TCP segment in a frame. `payload` views the frame's octets;
 /// Ethernet padding is not part of it.

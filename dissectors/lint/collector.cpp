@@ -2,6 +2,7 @@
 #include "dissectors/lint/collector.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/glob.hpp"
@@ -40,7 +41,10 @@ void Collector::remember(Held& held, const analyzer::Place& place, analyzer::Byt
   Recent& recent = held.recent[std::to_underlying(place.direction)];
   recent.place = place;
   recent.count = static_cast<std::uint8_t>(std::min(octets.size(), recent.octets.size()));
-  std::copy_n(octets.begin(), recent.count, recent.octets.begin());
+  if (octets.size() >= sizeof recent.octets)  // nearly always; the length is then known here
+    std::memcpy(recent.octets.data(), octets.data(), sizeof recent.octets);
+  else
+    std::ranges::copy(octets, recent.octets.begin());
   // A broken rule of framing is reported before the FPDU itself.
   for (auto last = records_.rbegin(); last != records_.rend() && last->frame == frame_; ++last) {
     auto* violation = std::get_if<Violation>(&last->what);

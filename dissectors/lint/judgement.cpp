@@ -66,7 +66,7 @@ void survive_one_interrupt() {
 }
 
 // Without a reader there is no use in judging on.
-bool nobody_reads() { return std::ferror(stdout) != 0; }
+bool nobody_reads() { return ::ferror_unlocked(stdout) != 0; }  // asked after each frame
 
 std::unique_ptr<Report> make_report(const Options& options) {
   if (options.json) return json_report(stdout, options.summary);
@@ -78,7 +78,7 @@ std::unique_ptr<Report> make_report(const Options& options) {
 
 }  // namespace
 
-unsigned Judgement::shards() const {
+unsigned Judgement::jobs() const {
   if (options_.jobs > 0) return options_.jobs;
   // Results of live captures and pipes are reported immediately, not when a round is full.
   if (options_.input.empty() || options_.input == "-") return 1;
@@ -110,7 +110,7 @@ Judgement::Done Judgement::prepare(capture::LinkType link, bool frames_stay) {
   if (once) std::setvbuf(stdout, nullptr, _IOLBF, 0);
   report_ = make_report(options_);
   ShardingOptions sharding;
-  sharding.shards = shards();
+  sharding.jobs = jobs();
   sharding.collector = {
       .rules = options_.rules, .level = options_.level, .messages = options_.follow};
   sharding.ports = options_.ports;
@@ -145,6 +145,7 @@ Judgement::Done Judgement::judge_file() {
   if (!reader) return std::unexpected(reader.error());
   reader_ = std::move(*reader);
   if (auto done = prepare(reader_->link(), reader_->frames_stay()); !done) return done;
+  reader_->octets_follow(jobs() == 1);
   while (const auto frame = reader_->next()) {
     give(*frame);
     if (nobody_reads()) return std::unexpected(*base::unwritten_output());

@@ -36,7 +36,7 @@ class Judgement {
   [[nodiscard]] Done write_files();
   [[nodiscard]] Done copy(capture::CaptureReader& reader);
   [[nodiscard]] std::expected<ExitCode, Stop> conclude() const;
-  [[nodiscard]] unsigned shards() const;
+  [[nodiscard]] unsigned jobs() const;
 
   Options options_;
   std::unique_ptr<Report> report_;

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/fetch_ahead.hpp"
+
 namespace dissectors::lint {
 
 namespace {
@@ -17,21 +19,32 @@ namespace {
 // A round is what is passed to the shards at once: large enough that waking threads costs little in
 // comparison, small enough that several of them need little memory.
 constexpr std::size_t round_octets = std::size_t{4} << 20;
-constexpr std::size_t round_frames = 16'384;
-constexpr std::size_t rounds_in_flight = 3;
+constexpr std::size_t round_frames = 8192;
+constexpr std::size_t rounds_in_flight = 4;
+// A thread takes the part of whichever shard has one that waits. With as many shards as threads, one
+// of these would wait where the connections of a round happen to be another's.
+constexpr std::size_t shards_of_a_thread = 8;
+
+constexpr std::uint32_t none = ~std::uint32_t{0};
 
 struct Piece {
   capture::Segment segment;  ///< views the round's octets
-  std::uint32_t frame = 0;
   std::uint64_t time = 0;
+  std::uint32_t frame = 0;
+  std::uint32_t next = none;  ///< piece of the same shard
+};
+
+/// The pieces of a shard in a round.
+struct Row {
+  std::uint32_t first = none, last = none;
 };
 
 struct Round {
-  std::vector<std::byte> octets;           ///< never grows beyond what was reserved: pieces view it
-  std::vector<std::vector<Piece>> pieces;  ///< by shard
+  std::vector<std::byte> octets;  ///< never grows beyond what was reserved: pieces view it
+  std::vector<Piece> pieces;      ///< of all shards: any of them may have nearly all
+  std::vector<Row> rows;          ///< by shard
   std::vector<std::vector<Record>> records;  ///< by shard
-  std::size_t frames = 0;
-  std::size_t pending = 0;  ///< shards that are not done with it
+  std::size_t pending = 0;                   ///< shards that are not done with it
 };
 
 struct Shard {
@@ -46,20 +59,14 @@ struct Shard {
   Collector collector;
   analyzer::Analyzer analyzer;
   std::unordered_map<std::uint64_t, std::uint64_t> numbers;  ///< of connections: ours to all's
+  // Under the mutex.
+  std::uint64_t next = 0;  ///< round
+  bool busy = false;       ///< with a thread
 };
 
-// The same for both directions.
+// By the upper bits of the hash: an analyzer's own table is indexed by the lower ones.
 std::size_t shard_of(const capture::Flow& flow, std::size_t shards) {
-  const auto mix = [](const capture::Endpoint& end) {
-    std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-    const auto add = [&hash](unsigned octet) { hash = (hash ^ octet) * 0x100000001B3; };
-    for (const std::byte octet : end.address) add(std::to_integer<unsigned>(octet));
-    add(end.port & 0xFFU);
-    add(end.port >> 8);
-    return hash;
-  };
-  const std::uint64_t hash = mix(flow.from) + mix(flow.to);
-  return static_cast<std::size_t>((hash ^ (hash >> 32)) % shards);
+  return static_cast<std::size_t>(std::uint64_t{capture::hash_of(flow)} * shards >> 32);
 }
 
 }  // namespace
@@ -67,13 +74,14 @@ std::size_t shard_of(const capture::Flow& flow, std::size_t shards) {
 struct Sharding::State {
   State(capture::LinkType link_type, const ShardingOptions& options, Output to)
       : link(link_type), frames_stay(options.frames_stay), output(std::move(to)) {
-    const unsigned count = std::max(1U, options.shards);
+    const std::size_t count = options.jobs > 1 ? options.jobs * shards_of_a_thread : 1;
     analyzer::Options part = options.analyzer;
     part.connections = std::max<std::size_t>(1, part.connections / count);
-    for (unsigned i = 0; i < count; ++i) shards.push_back(std::make_unique<Shard>(part, options));
+    for (std::size_t i = 0; i < count; ++i)
+      shards.push_back(std::make_unique<Shard>(part, options));
     if (count == 1) return;
     filling = fresh_round();
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this, i] { work(i); });
+    for (unsigned i = 0; i < options.jobs; ++i) threads.emplace_back([this] { work(); });
   }
   ~State() {
     {
@@ -85,21 +93,44 @@ struct Sharding::State {
 
   // ---- the shards' threads
 
-  void work(std::size_t index) {
-    for (std::uint64_t next = 0;; ++next) {
-      Round* round = nullptr;
-      {
-        std::unique_lock lock(mutex);
-        work_there.wait(lock,
-                        [&] { return stopping || next < rounds_reported + in_flight.size(); });
-        if (stopping) return;
-        round = in_flight[static_cast<std::size_t>(next - rounds_reported)].get();
+  struct Part {
+    Round* round = nullptr;
+    std::size_t shard = 0;
+  };
+
+  // The oldest part of a round that no earlier one of its shard is before.
+  Part waiting_part() {
+    for (std::size_t i = 0; i < in_flight.size(); ++i)
+      for (std::size_t shard = 0; shard < shards.size(); ++shard)
+        if (!shards[shard]->busy && shards[shard]->next == rounds_reported + i)
+          return {in_flight[i].get(), shard};
+    return {};
+  }
+
+  static void take(Shard& shard, const Round& round, const Piece& piece) {
+    if (piece.next != none) base::fetch_ahead(round.pieces[piece.next].segment.payload);
+    shard.take(piece.segment, piece.frame, piece.time);
+  }
+
+  void work() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      Part part;
+      work_there.wait(lock, [&] { return stopping || (part = waiting_part()).round != nullptr; });
+      if (stopping) return;
+      Shard& shard = *shards[part.shard];
+      Round& round = *part.round;
+      if (const std::uint32_t first = round.rows[part.shard].first; first != none) {
+        shard.busy = true;
+        lock.unlock();
+        for (std::uint32_t at = first; at != none; at = round.pieces[at].next)
+          take(shard, round, round.pieces[at]);
+        round.records[part.shard] = shard.collector.take();
+        lock.lock();
+        shard.busy = false;
       }
-      for (const Piece& piece : round->pieces[index])
-        shards[index]->take(piece.segment, piece.frame, piece.time);
-      round->records[index] = shards[index]->collector.take();
-      const std::lock_guard lock(mutex);
-      if (--round->pending == 0) round_done.notify_one();
+      ++shard.next;
+      if (--round.pending == 0) round_done.notify_one();
     }
   }
 
@@ -110,12 +141,12 @@ struct Sharding::State {
     if (!round) {
       round = std::make_unique<Round>();
       if (!frames_stay) round->octets.reserve(round_octets);
-      round->pieces.resize(shards.size());
+      round->pieces.reserve(round_frames);
       round->records.resize(shards.size());
     }
     round->octets.clear();
-    for (auto& pieces : round->pieces) pieces.clear();
-    round->frames = 0;
+    round->pieces.clear();
+    round->rows.assign(shards.size(), {});
     round->pending = shards.size();
     return round;
   }
@@ -196,15 +227,18 @@ struct Sharding::State {
       return;
     }
     const std::size_t size = segment.payload.size();
-    if (filling->frames == round_frames || filling->octets.size() + size > round_octets) send();
-    Piece piece{.segment = segment, .frame = frame_number, .time = frame.time};
+    if (filling->pieces.size() == round_frames || filling->octets.size() + size > round_octets)
+      send();
+    const auto at = static_cast<std::uint32_t>(filling->pieces.size());
+    Piece& piece = filling->pieces.emplace_back(segment, frame.time, frame_number);
     if (!frames_stay) {
       const std::size_t begin = filling->octets.size();
       filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
       piece.segment.payload = base::Bytes(filling->octets).subspan(begin);
     }
-    filling->pieces[shard_of(segment.flow, shards.size())].push_back(piece);
-    ++filling->frames;
+    Row& row = filling->rows[shard_of(segment.flow, shards.size())];
+    (row.last == none ? row.first : filling->pieces[row.last].next) = at;
+    row.last = at;
   }
 
   capture::LinkType link;
@@ -217,7 +251,8 @@ struct Sharding::State {
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<Round> filling, spare;
 
-  std::mutex mutex;  ///< of the four below, and of `pending` in each round
+  std::mutex
+      mutex;  ///< of the four below, of `pending` in each round, and of what is said in Shard
   std::condition_variable work_there, round_done;
   std::deque<std::unique_ptr<Round>> in_flight;  ///< changed by the caller's thread only
   std::uint64_t rounds_reported = 0;             ///< rounds that are no longer in flight
@@ -251,7 +286,7 @@ void Sharding::frame(const capture::FrameView& frame) {
 void Sharding::flush() {
   State& state = *state_;
   if (state.threads.empty()) return;
-  if (state.filling->frames > 0) state.send();
+  if (!state.filling->pieces.empty()) state.send();
   while (!state.in_flight.empty()) state.collect();
 }
 

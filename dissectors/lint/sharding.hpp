@@ -16,8 +16,8 @@
 namespace dissectors::lint {
 
 struct ShardingOptions {
-  /// Analyzers, each on a thread of its own; 1: one, on the caller's thread.
-  unsigned shards = 1;
+  /// Threads that analyze; 1: the caller's.
+  unsigned jobs = 1;
   /// For all of them together: each gets its share of the connections.
   analyzer::Options analyzer;
   CollectorOptions collector;
@@ -29,7 +29,7 @@ struct ShardingOptions {
 class Sharding {
  public:
   /// Takes records in the order of the frames that caused them. Connections are numbered from 1 in
-  /// the order of their first frames, however many shards there are. Called on the thread that
+  /// the order of their first frames, however many jobs there are. Called on the thread that
   /// calls `frame`, `flush` and `finish`.
   using Output = std::function<void(Record&&)>;
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # What every component shares: language level, warnings, sanitizers, and the two functions that declare a component.
 
+include(CheckIPOSupported)
+
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -58,6 +60,23 @@ function(rnic_library name)
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC rnic_options ${ARG_LIBS})
   rnic_precompiled(${name} rnic_library_headers)
+endfunction()
+
+# rnic_optimise_across(PROGRAM LIBRARY...): in a release, the program is optimised as a whole with these libraries. They also hold
+# ordinary code, so that other programs are linked as before.
+function(rnic_optimise_across program)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
+    return()
+  endif()
+  check_ipo_supported(RESULT supported OUTPUT why LANGUAGES CXX)
+  if(NOT supported)
+    message(STATUS "${program} is not optimised across its libraries: ${why}")
+    return()
+  endif()
+  foreach(library ${ARGN})
+    target_compile_options(${library} PRIVATE -flto=auto -ffat-lto-objects)
+  endforeach()
+  target_link_options(${program} PRIVATE -flto=auto)
 endfunction()
 
 # rnic_test(NAME SOURCES a.cpp ... LIBS x ...): one Boost.Test program, registered with ctest.

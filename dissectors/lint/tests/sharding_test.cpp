@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// However many shards there are: the same records in the same order, with the same numbers.
+// However many jobs there are: the same records in the same order, with the same numbers.
 #include <boost/test/unit_test.hpp>
 
 #include <fmt/format.h>
@@ -22,10 +22,10 @@ struct Reported {
   Totals totals;
 };
 
-Reported run(unsigned shards, const std::vector<capture::Frame>& frames, bool flush_often = false) {
+Reported run(unsigned jobs, const std::vector<capture::Frame>& frames, bool flush_often = false) {
   Reported reported;
   ShardingOptions options;
-  options.shards = shards;
+  options.jobs = jobs;
   options.collector.messages = true;
   Sharding sharding(capture::LinkType::ethernet, options,
                     [&](Record&& record) { reported.lines.push_back(line_of(record)); });
@@ -56,12 +56,12 @@ std::vector<capture::Frame> busy() {
 
 BOOST_AUTO_TEST_SUITE(sharding)
 
-BOOST_AUTO_TEST_CASE(shards_change_nothing_that_is_told) {
+BOOST_AUTO_TEST_CASE(jobs_change_nothing_that_is_told) {
   const auto frames = busy();
   const Reported one = run(1, frames);
   BOOST_TEST(one.lines.size() > 800U);
-  for (const unsigned shards : {2U, 3U, 8U}) {
-    const Reported many = run(shards, frames);
+  for (const unsigned jobs : {2U, 3U, 8U}) {
+    const Reported many = run(jobs, frames);
     BOOST_TEST(many.lines == one.lines, boost::test_tools::per_element());
     BOOST_TEST(many.totals.connections == one.totals.connections);
     BOOST_TEST(many.totals.iwarp_connections == one.totals.iwarp_connections);
@@ -90,8 +90,8 @@ BOOST_AUTO_TEST_CASE(more_octets_than_a_round_holds) {
 }
 
 BOOST_AUTO_TEST_CASE(nothing_at_all) {
-  for (const unsigned shards : {1U, 4U}) {
-    const Reported reported = run(shards, {});
+  for (const unsigned jobs : {1U, 4U}) {
+    const Reported reported = run(jobs, {});
     BOOST_TEST(reported.lines.empty());
     BOOST_TEST(reported.totals.frames.frames == 0U);
   }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(frames_that_hold_no_segment_are_counted) {
 
 BOOST_AUTO_TEST_CASE(it_may_be_given_up_half_way) {
   ShardingOptions options;
-  options.shards = 4;
+  options.jobs = 4;
   Sharding sharding(capture::LinkType::ethernet, options, [](Record&&) {});
   for (const auto& frame : busy()) sharding.frame(lint::tests::view(frame));
 }
