@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# A gate for a kernel tree, as docs/driver-ci.md has it: the clean tree is green, a fault planted in its siw is red with its rule named,
-# and with KASAN and lockdep nothing is reported in cases that siw passes.
+# A gate for a kernel tree, as docs/driver-ci.md has it: the clean tree is green, and its drivers of iWARP hardware compile; a fault planted in
+# its siw is red with its rule named; and with KASAN and lockdep nothing is reported in cases that siw passes.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -46,7 +46,13 @@ judge() {
   [ "$code" = "$expected" ] || fail "the run in $out ended with $code, expected $expected"
 }
 
-judge 0 clean --kernel-source "$tree"
+judge 0 clean --kernel-source "$tree" --kernel-drivers
+python3 - out/kernel_gate/clean/results.json <<'CHECK' || fail "the drivers of iWARP hardware are not in the run's record"
+import json, sys
+note = json.load(open(sys.argv[1]))["run"]["lab"]["note"]
+print(note)
+sys.exit(not {"cxgb4", "iw_cxgb4", "irdma"} <= set(note.split()))
+CHECK
 
 # The same sources but for one line: links for all files, so that the tree costs no room.
 planted=$work/planted

@@ -60,7 +60,7 @@ def of_case(case: Case, catalogue, place: Place, strict):
         "rungs": [_rung(rung, limit) for rung in shown.rungs], "left_out": shown.left_out,
         "logs": [[title, log] for title, log in (("Kernel log of the IUT", case.kernel_log),
                                                  ("stderr of the agent or worker", case.stderr)) if log],
-        "pcap": {**dataclasses.asdict(case.pcap), **place.pcap(case.pcap, found.frame if found else None)} if case.pcap else None,
+        "pcap": {**_pcap(case.pcap), **place.pcap(case.pcap, found.frame if found else None)} if case.pcap else None,
         "earlier": [of_case(other, catalogue, place, strict) for other in case.earlier],
     }
 
@@ -93,17 +93,28 @@ def _judgement(judgement, rung, limit, reason):
 
 
 def _rung(rung, limit):
+    """Without the members that say nothing: a large run has hundreds of thousands of rungs."""
     if rung.silence:
         return {"silence": words.duration(rung.silence)}
-    shown = {"at": round(rung.at, 6), "marks": [number for number, _ in rung.marks], "worst": rung.worst}
-    if rung.step:
-        provoked = rung.step.direction == "to_iut" and " ! " in rung.step.text
-        shown.update(direction=rung.step.direction, text=rung.step.text, frame=rung.step.frame,
-                     **_octets(rung.step.octets, OCTETS if provoked else limit))
+    shown = {"at": round(rung.at, 6)}
+    if rung.marks:
+        shown["marks"], shown["worst"] = [number for number, _ in rung.marks], rung.worst
+    step = rung.step
+    if step:
+        shown["direction"], shown["text"] = step.direction, step.text
+        if step.frame is not None:
+            shown["frame"] = step.frame
+        provoked = step.direction == "to_iut" and " ! " in step.text
+        if step.octets.total:
+            shown.update(_octets(step.octets, OCTETS if provoked else limit))
         if provoked:
-            shown["text"], shown["provoked"], shown["wrong"] = notation.provocations(rung.step.text)
+            shown["text"], shown["provoked"], shown["wrong"] = notation.provocations(step.text)
     return shown
 
 
+def _pcap(pcap):
+    return {"file": pcap.file, "sha256": pcap.sha256, "frames": pcap.frames, "octets": pcap.octets, "source": pcap.source, "note": pcap.note}
+
+
 def _octets(octets, limit):
-    return {"hex": octets.start[:limit].hex(), "total": octets.total} if octets.total else {}
+    return {"hex": octets.start[:2 * limit], "total": octets.total} if octets.total else {}

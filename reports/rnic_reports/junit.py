@@ -133,7 +133,7 @@ def evidence(case: Case):
                   "  admissible: " + "\n          or: ".join(found.admissible), f"  actual:     {found.actual}"]
         if found.octets.total:
             more = f" ... {found.octets.total} octets" if found.octets.total > 64 else ""
-            lines.append(f"  octets:     {found.octets.start[:64].hex(' ')}{more}")
+            lines.append(f"  octets:     {bytes.fromhex(found.octets.start[:128]).hex(' ')}{more}")
         if found.frame is not None:
             lines.append(f"  frame:      {found.frame}")
     lines += ["", *([f"capture: {case.pcap.file} sha256 {case.pcap.sha256}"] if case.pcap else []), f"run again: {case.rerun}"]

@@ -55,25 +55,40 @@ class _Index:
     """The rungs by what a judgement may say of them, so that none is looked through for each judgement."""
 
     def __init__(self, rungs):
-        self._by_frame, self._by_text, self._by_octets = ({}, {}, {})
-        for rung in rungs:
-            step = rung.step
-            self._by_frame.setdefault((step.direction, step.frame), []).append(rung)
-            self._by_text.setdefault((step.direction, step.text), []).append(rung)
-            if step.octets.total > 0:
-                self._by_octets.setdefault((step.direction, step.octets), []).append(rung)
+        self._rungs, self._made = rungs, {}
+
+    def _by(self, what, key, wanted):
+        """The rungs whose `key` is `wanted`. Each index is made when it is first needed."""
+        index = self._made.get(what)
+        if index is None:
+            index = self._made[what] = {}
+            for rung in self._rungs:
+                index.setdefault(key(rung.step), []).append(rung)
+        return index.get(wanted, [])
 
     def rung_of(self, judgement: Judgement):
         """The step that the judgement is about: same frame and direction, else same words or octets; None if there is none."""
         way = judgement.direction
-        same = self._by_text.get((way, judgement.actual), [])
+        same = self._by("text", _text, (way, judgement.actual))
         if judgement.octets.total > 0:
-            same = same + self._by_octets.get((way, judgement.octets), [])
+            same = same + self._by("octets", _octets, (way, judgement.octets))
         candidates = same
         if judgement.frame is not None:
             same = [rung for rung in same if rung.step.frame == judgement.frame]
-            candidates = same or self._by_frame.get((way, judgement.frame), [])
+            candidates = same or self._by("frame", _frame, (way, judgement.frame))
         return min(candidates, key=lambda rung: abs(rung.at - judgement.at), default=None)
+
+
+def _text(step):
+    return step.direction, step.text
+
+
+def _octets(step):
+    return step.direction, step.octets
+
+
+def _frame(step):
+    return step.direction, step.frame
 
 
 def _cut(rungs, limit):

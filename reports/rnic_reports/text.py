@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Text that may come from a peer: every string of a results document passes here once, before any report sees it."""
 
-import functools
 import re
 
 LINE_LIMIT = 2_000
@@ -34,12 +33,18 @@ def visible(text):
 def line(text, limit=LINE_LIMIT):
     """One line of at most `limit` characters, and a note of what was left out."""
     size = len(text)
-    return _short_line(text) if size <= SHORT and size <= limit else _cut_line(text, limit)
+    if size > SHORT or size > limit:
+        return _cut_line(text, limit)
+    shown = known.get(text)
+    if shown is None:
+        if len(known) >= KNOWN_LIMIT:
+            known.clear()
+        shown = known[text] = visible(text)
+    return shown
 
 
-@functools.lru_cache(maxsize=1 << 15)  # a run says the same things again and again
-def _short_line(text):
-    return visible(text)
+KNOWN_LIMIT = 1 << 15
+known = {}  # short lines and how they are shown: a run says the same things again and again, and each is kept once
 
 
 def _cut_line(text, limit):

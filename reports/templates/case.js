@@ -127,8 +127,8 @@ const caseView = (rules, words) => {
     if (rung.silence) return el("li", { class: "silence" }, span("at"), span("line", span("", `${rung.silence} of silence`)), span("fr"));
     const names = [rung.direction || "none missing", rung.worst ? `w-${rung.worst}` : "", rung.provoked ? "is-provoked" : ""];
     return el("li", { id: `${anchor}.s${number}`, class: names.filter(Boolean).join(" ") }, span("at", (rung.at * 1000).toFixed(3)),
-      el("div", { class: "line" }, stepOf(rung), provocation(rung), rung.marks.map(mark(one, rung, anchor))),
-      span("fr", rung.frame === null || rung.frame === undefined ? "" : String(rung.frame)));
+      el("div", { class: "line" }, stepOf(rung), provocation(rung), (rung.marks || []).map(mark(one, rung, anchor))),
+      span("fr", rung.frame === undefined ? "" : String(rung.frame)));
   };
 
   const exchange = (one, anchor) => one.rungs.length === 0 ? null : [el("h4", null, "Exchange"),

@@ -273,8 +273,9 @@ class Examination {
   }
 
   void capture_rights() {
+    // Not /sys/class/net: in a network namespace that may still be another one's.
     if (!request_.capture_interface.empty() &&
-        system_.names_in(fs::path("/sys/class/net") / request_.capture_interface).empty())
+        !system_.ask({"ip", "-j", "link", "show", "dev", request_.capture_interface}))
       return fail("capture", fmt::format("there is no interface '{}'", request_.capture_interface),
                   "name one that `ip link` shows");
     if (system_.may_capture()) return ok("capture", "packets can be captured");

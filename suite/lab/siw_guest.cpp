@@ -167,6 +167,7 @@ Done Guest::prepare(const Progress& progress) {
   if (!options_.kernel_source.empty())
     append(argv, {"--kernel-source", options_.kernel_source.string()});
   if (options_.kernel_checks) append(argv, {"--kernel-checks"});
+  if (options_.kernel_drivers) append(argv, {"--kernel-drivers"});
   if (!options_.kernel_image.empty())
     append(argv, {"--kernel", options_.kernel_image.string(), "--modules",
                   options_.kernel_modules.string()});
@@ -187,6 +188,7 @@ Done Guest::prepare(const Progress& progress) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const std::string value(line.substr(std::min(line.find('=') + 1, line.size())));
     if (line.starts_with("release=")) release_ = value;
+    if (line.starts_with("drivers=")) drivers_ = value;
     if (line.starts_with("kernel=")) kernel_ = value;
     if (line.starts_with("initramfs=")) initramfs_ = value;
   }
@@ -199,6 +201,7 @@ Done Guest::prepare(const Progress& progress) {
 
 void Guest::prepare_as(const Guest& other) {
   release_ = other.release_;
+  drivers_ = other.drivers_;
   kernel_ = other.kernel_;
   initramfs_ = other.initramfs_;
   hold_files();

@@ -35,6 +35,7 @@ struct GuestOptions {
   std::string series = "6.1";             ///< of Debian's kernels, the newest of which is taken
   std::filesystem::path kernel_source{};  ///< a Linux source tree to build instead; empty: none
   bool kernel_checks = false;             ///< it is built with KASAN, lockdep and the like
+  bool kernel_drivers = false;            ///< so are drivers of iWARP hardware, which nobody loads
   /// A kernel that is built already, and the folder of its modules; empty: none
   std::filesystem::path kernel_image{}, kernel_modules{};
   std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent
@@ -123,6 +124,8 @@ class Guest {
   void shutdown(std::chrono::milliseconds time_limit = std::chrono::seconds(3));
 
   [[nodiscard]] const std::string& kernel_release() const { return release_; }
+  /// The modules of `kernel_drivers`: names, with blanks between them.
+  [[nodiscard]] const std::string& kernel_drivers() const { return drivers_; }
   /// "kvm" or "tcg", after boot().
   [[nodiscard]] const std::string& accelerator() const { return accelerator_; }
 
@@ -140,7 +143,7 @@ class Guest {
       int tap, int control, const std::vector<base::FileDescriptor>& channels) const;
 
   GuestOptions options_;
-  std::string release_;
+  std::string drivers_, release_;
   std::filesystem::path kernel_, initramfs_, sockets_;
   std::vector<base::FileDescriptor> in_use_;  ///< locks on what this guest may be booted from again
   std::string accelerator_;

@@ -18,6 +18,10 @@ void add_guest_options(CLI::App& app, Options& o) {
   app.add_flag("--kernel-checks", o.kernel_checks,
                "build it with KASAN, lockdep and more that finds errors of memory and locking")
       ->needs("--kernel-source");
+  app.add_flag("--kernel-drivers", o.kernel_drivers,
+               "compile the drivers of iWARP hardware of that tree too (cxgb4, irdma); the report "
+               "names their modules")
+      ->needs("--kernel-source");
   CLI::Option* image = app.add_option(
       "--kernel", o.kernel_image,
       "siw-vm: the guest's kernel is this bzImage, which is built already; --modules has the rest");
@@ -43,6 +47,7 @@ std::vector<std::string> arguments_of_guest(const Options& o) {
   if (!o.kernel_source.empty())
     words.insert(words.end(), {"--kernel-source", o.kernel_source.string()});
   if (o.kernel_checks) words.emplace_back("--kernel-checks");
+  if (o.kernel_drivers) words.emplace_back("--kernel-drivers");
   if (!o.kernel_image.empty())
     words.insert(words.end(),
                  {"--kernel", o.kernel_image.string(), "--modules", o.kernel_modules.string()});

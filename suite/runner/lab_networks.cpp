@@ -94,6 +94,7 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   guest.slab_checks = options.slab_checks;
   guest.kernel_source = options.kernel_source;
   guest.kernel_checks = options.kernel_checks;
+  guest.kernel_drivers = options.kernel_drivers;
   guest.kernel_image = options.kernel_image;
   guest.kernel_modules = options.kernel_modules;
   guest.log_file = fs::absolute(options.out) /
@@ -116,6 +117,10 @@ class GuestNetwork final : public TestNetwork {
         guest_(std::move(guest)),
         record_(lab_record(results::LabKind::guest, lab_)),
         setup_(common_setup(options)) {
+    if (options.kernel_drivers)
+      record_.note = "compiled with the kernel: " + (guest_->kernel_drivers().empty()
+                                                         ? "no driver of iWARP hardware"
+                                                         : guest_->kernel_drivers());
     setup_.reach = WorkerSetup::Reach::process;
     setup_.tester = words(lab_.tester());
     setup_.iut = words(lab_.iut());

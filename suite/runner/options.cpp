@@ -458,6 +458,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"slab_checks", o.slab_checks},
           {"kernel_source", o.kernel_source.string()},
           {"kernel_checks", o.kernel_checks},
+          {"kernel_drivers", o.kernel_drivers},
           {"kernel", o.kernel_image.string()},
           {"modules", o.kernel_modules.string()},
           {"jobs", o.jobs},

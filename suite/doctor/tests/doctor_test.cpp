@@ -317,6 +317,17 @@ BOOST_AUTO_TEST_CASE(what_the_host_of_the_iut_needs) {
          "192.0.2.7 is on eth5, but rnic0 is on eth4");
 }
 
+BOOST_AUTO_TEST_CASE(the_port_that_is_captured_has_to_exist) {
+  FakeHost host;
+  Request request = device_request();
+  request.capture_interface = "mirror0";
+  expect_complaint(request, host, Severity::failure, "capture", "no interface 'mirror0'");
+  // Its MTU and its offloads are not those of the tester's port, and do not matter.
+  host.answers["ip -j link show dev mirror0"] = R"([{"ifname":"mirror0","mtu":9000}])";
+  BOOST_TEST((worst(examine(request, host)) == Severity::ok),
+             report_text(examine(request, host), false));
+}
+
 BOOST_AUTO_TEST_CASE(an_address_may_be_on_any_port_and_on_a_vlan_or_bond_of_it) {
   const Request request = dut_request();
   const auto well = [&](const std::string& ports, const std::string& links) {

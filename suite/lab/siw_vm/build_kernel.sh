@@ -5,13 +5,15 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: build_kernel.sh [--checks] SOURCE CACHE
+usage: build_kernel.sh [--checks] [--drivers] SOURCE CACHE
 
 SOURCE is a Linux source tree in which nothing was built (a `git worktree` of yours will do); it is not written to. The kernel has
 what the guest needs and no more. Makes CACHE/built/KEY, of the same form as what fetch_kernel.sh makes, and prints that folder. KEY stands
 for the state of the tree, the configuration and the compiler: a kernel that is there already is used again. After a change
 only what it touches is compiled.
-  --checks  with KASAN, lockdep and more that finds errors of memory and locking: about half as fast
+  --checks   with KASAN, lockdep and more that finds errors of memory and locking: about half as fast
+  --drivers  compiles the drivers of iWARP hardware too (cxgb4, irdma), as far as the tree has them, and names their modules
+             in CACHE/built/KEY/complete; the guest does not load them
 
 The first time takes about 5 minutes on four processors.
 
@@ -23,10 +25,11 @@ USAGE
 fail() { echo "build_kernel.sh: $*" >&2; exit 1; }
 say() { echo "siw-vm: $*" >&2; }
 
-checks=no positional=()
+checks=no drivers=no positional=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --checks) checks=yes ;;
+    --drivers) drivers=yes ;;
     --help | -h) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) positional+=("$1") ;;
@@ -58,6 +61,7 @@ state_of_tree() {
 }
 configs=("$here/kernel.config")
 [ "$checks" = no ] || configs+=("$here/kernel_checks.config")
+[ "$drivers" = no ] || configs+=("$here/kernel_drivers.config")
 key=$({ state_of_tree; cat "${configs[@]}" "$(readlink -f "$0")"; gcc-12 --version; } | sha256sum | cut -c1-16)
 folder=$cache/built/$key
 if [ -f "$folder/complete" ]; then
@@ -68,7 +72,7 @@ fi
 
 # ---- the build ----
 # One folder for objects per tree and configuration, so that make compiles only what has changed.
-objects=$cache/objects/$(printf '%s %s' "$source" "$checks" | sha256sum | cut -c1-16)
+objects=$cache/objects/$(printf '%s %s %s' "$source" "$checks" "$drivers" | sha256sum | cut -c1-16)
 mkdir -p "$objects"
 log=$objects/build.log
 kbuild() { make -C "$source" O="$objects" CC=gcc-12 HOSTCC=gcc-12 KBUILD_BUILD_USER=rnic KBUILD_BUILD_HOST=suite "$@"; }
@@ -79,6 +83,11 @@ configure >"$log" 2>&1 || { tail -n 5 "$log" >&2; fail "the kernel cannot be con
 for option in $(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=y$/\1/p' "${configs[@]}"); do
   grep -qx "$option=y" "$objects/.config" || echo "not in this kernel: $option" >>"$log"
 done
+if [ "$drivers" = yes ]; then
+  for option in $(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=m$/\1/p' "$here/kernel_drivers.config"); do
+    grep -qx "$option=m" "$objects/.config" || say "this tree has no $option"
+  done
+fi
 for option in CONFIG_KASAN CONFIG_PROVE_LOCKING; do
   [ "$checks" = no ] || grep -qx "$option=y" "$objects/.config" || fail "this tree has no $option for this machine; leave out --checks"
 done
@@ -106,7 +115,9 @@ cp -r "$objects/arch/x86/include" "$work/headers/arch/x86/"
 [ ! -d "$objects/tools/objtool" ] || cp -r "$objects/tools/objtool" "$work/headers/tools/"
 release=$(cat "$objects/include/config/kernel.release")
 version=$(git -C "$source" describe --always --dirty 2>/dev/null || echo "$key")
-printf 'release=%s\nversion=%s\nheaders=%s\n' "$release" "$version" "$folder/headers" >"$work/complete"
+made=
+[ "$drivers" = no ] || made=$(find "$objects/drivers" -name '*.ko' -printf '%f\n' | sort | sed 's/\.ko$//' | paste -sd' ')
+printf 'release=%s\nversion=%s\nheaders=%s\ndrivers=%s\n' "$release" "$version" "$folder/headers" "$made" >"$work/complete"
 mv "$work" "$folder"
 trap - EXIT
 "$here/keep_newest.sh" 8 "$cache"/built/*/

@@ -181,6 +181,11 @@ BOOST_AUTO_TEST_CASE(kernels_of_the_guest) {
           "excludes");
   refuses({"--kernel", "b", "--modules", "d"}, "--kernel does not go with --iut reference");
   refuses({"--kernel-source", "s"}, "--kernel-source does not go with --iut reference");
+  refuses({"--iut", "siw-vm", "--kernel-drivers"}, "--kernel-drivers requires --kernel-source");
+  const Options with_drivers =
+      good({"--iut", "siw-vm", "--kernel-source", "linux", "--kernel-drivers"});
+  BOOST_TEST(with_drivers.kernel_drivers);
+  BOOST_TEST(judging_arguments(with_drivers).back() == "--kernel-drivers");
 }
 
 BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
