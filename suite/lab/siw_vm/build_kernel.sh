@@ -11,7 +11,7 @@ SOURCE is a Linux source tree in which nothing was built (a `git worktree` of yo
 what the guest needs and no more. Makes CACHE/built/KEY, of the same form as what fetch_kernel.sh makes, and prints that folder. KEY stands
 for the state of the tree, the configuration and the compiler: a kernel that is there already is used again. After a change
 only what it touches is compiled.
-  --checks  with KASAN, lockdep and more that finds errors of memory and locking: about half as fast
+  --checks  with KASAN, lockdep, kmemleak and more that finds errors of memory and locking: about half as fast
 
 The first time takes about 5 minutes on four processors.
 
@@ -79,7 +79,7 @@ configure >"$log" 2>&1 || { tail -n 5 "$log" >&2; fail "the kernel cannot be con
 for option in $(sed -n 's/^\(CONFIG_[A-Z0-9_]*\)=y$/\1/p' "${configs[@]}"); do
   grep -qx "$option=y" "$objects/.config" || echo "not in this kernel: $option" >>"$log"
 done
-for option in CONFIG_KASAN CONFIG_PROVE_LOCKING; do
+for option in CONFIG_KASAN CONFIG_PROVE_LOCKING CONFIG_DEBUG_KMEMLEAK; do
   [ "$checks" = no ] || grep -qx "$option=y" "$objects/.config" || fail "this tree has no $option for this machine; leave out --checks"
 done
 say "building a kernel of $source"
