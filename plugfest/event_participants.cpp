@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The participants of an event file.
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <span>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -272,8 +274,9 @@ void EventReader::judge_guests() {
     if (one.parallel != 1)
       yaml_.fault(places_[at],
                   "a guest is in one cell at a time: its configuration applies to the whole guest");
-    if (one.driver != "verbs" && one.driver != "dat")
-      yaml_.fault(places_[at], "the driver of a guest is verbs or dat");
+    constexpr std::array<std::string_view, 4> drivers{"verbs", "kverbs", "dat", "kdat"};
+    if (std::ranges::find(drivers, one.driver) == drivers.end())
+      yaml_.fault(places_[at], "the driver of a guest is verbs, kverbs, dat or kdat");
   }
 }
 

@@ -20,14 +20,17 @@ constexpr std::size_t first_address = 10;  ///< the last octet of the first gues
 constexpr int most_failed_boots = 2;
 constexpr std::chrono::seconds order_time{10};
 
-lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const fs::path& log,
-                                const std::string& agent) {
+lab::GuestOptions guest_options(const Participant& participant, std::size_t place,
+                                const fs::path& log, const std::string& agent) {
+  const auto& wanted = std::get<SiwGuest>(participant.agent);
   const std::size_t number = first_address + place;
   lab::GuestOptions options;
   options.series = wanted.kernel;
   options.programs = {agent};
   options.agent_channels = 2;  // the second one is for people who want to examine the guest
   options.variant = "tunable";
+  options.kernel_agent = participant.driver == "kverbs";
+  options.kdat = participant.driver == "kdat";
   options.slab_checks = wanted.checks;
   options.ipv4 = fmt::format("10.77.0.{}/24", number);
   options.ipv6 = fmt::format("fd77::{}/64", number);
@@ -41,14 +44,13 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
 Guests::Guests(const Event& event, const fs::path& folder, const std::string& agent) {
   for (std::size_t at = 0; at < event.participants.size(); ++at) {
     const Participant& participant = event.participants[at];
-    const auto* wanted = std::get_if<SiwGuest>(&participant.agent);
-    if (wanted == nullptr) continue;
+    if (!std::holds_alternative<SiwGuest>(participant.agent)) continue;
     One one;
     one.name = participant.name;
     one.place = guests_.size();
     one.address = fmt::format("10.77.0.{}", first_address + one.place);
     one.guest = std::make_unique<lab::Guest>(guest_options(
-        *wanted, one.place,
+        participant, one.place,
         folder.empty() ? fs::path() : folder / (participant.name + ".kernel.log"), agent));
     one.kernel_log.emplace(*one.guest);
     guests_.emplace(at, std::move(one));
@@ -164,7 +166,10 @@ std::vector<std::string> Guests::agent_command(const Participant& participant,
   if (participant.driver == "dat")
     argv.insert(argv.end(), {"--ia", "ofa-v2-siw"});
   else
-    argv.insert(argv.end(), {"--device", "siw0", "--address", one.address});
+    argv.insert(argv.end(), {"--device", "siw0"});
+  // An IA of DAT knows its own.
+  if (participant.driver == "verbs" || participant.driver == "kverbs")
+    argv.insert(argv.end(), {"--address", one.address});
   return one.guest->agent_command(0, argv);
 }
 

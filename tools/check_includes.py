@@ -45,6 +45,7 @@ ALLOWED = {
     "suite/upper_tester/verbs": ["suite/upper_tester", "suite/iut"],
     "suite/upper_tester/kverbs": ["suite/upper_tester", "suite/upper_tester/kernel", "suite/upper_tester/verbs", "suite/iut"],
     "suite/upper_tester/kernel": [],
+    "suite/upper_tester/kdat": ["suite/upper_tester", "suite/upper_tester/dat", "suite/cases/kdat/kernel", "suite/iut"],
     "suite/upper_tester/dat": ["suite/upper_tester", "suite/iut"],
     "suite/upper_tester/reference": ["suite/upper_tester", "suite/iut", "reference_rnic/access", "reference_rnic/verbs",
                                      "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire", "reference_rnic/deviants",

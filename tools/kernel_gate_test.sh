@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # A gate for a kernel tree, as docs/driver-ci.md has it: the clean tree is green, and its drivers of iWARP hardware compile; a fault planted in
-# its siw is red with its rule named; and with KASAN and lockdep nothing is reported in cases that siw passes.
+# its siw is red with its rule named; and with KASAN, lockdep and kmemleak nothing is reported in cases that siw passes, nor of what goes in the
+# midst of its work.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -22,7 +23,8 @@ case "${1:-}" in
   -*) usage >&2; exit 2 ;;
 esac
 fail() { echo "kernel_gate_test.sh: $*" >&2; exit 1; }
-suite=build/dev/suite/runner/rnic-suite
+build=build/dev
+suite=$build/suite/runner/rnic-suite
 [ -x "$suite" ] || fail "$suite is not built; run ./run_tests.sh first"
 work=${XDG_CACHE_HOME:-$HOME/.cache}/rnic-suite/kernel_gate_test
 mkdir -p "$work"
@@ -42,11 +44,12 @@ judge() {
   local expected=$1 out=out/kernel_gate/$2 code=0
   shift 2
   rm -rf "$out"
-  "$suite" run --iut siw-vm --out "$out" --select 'ddp.*' --select 'rdmap.send.*' --select 'rdmap.write.*' "$@" || code=$?
+  "$suite" run --out "$out" "$@" || code=$?
   [ "$code" = "$expected" ] || fail "the run in $out ended with $code, expected $expected"
 }
 
-judge 0 clean --kernel-source "$tree" --kernel-drivers
+wire=(--iut siw-vm --select 'ddp.*' --select 'rdmap.send.*' --select 'rdmap.write.*')
+judge 0 clean "${wire[@]}" --kernel-source "$tree" --kernel-drivers
 python3 - out/kernel_gate/clean/results.json <<'CHECK' || fail "the drivers of iWARP hardware are not in the run's record"
 import json, sys
 note = json.load(open(sys.argv[1]))["run"]["lab"]["note"]
@@ -63,7 +66,7 @@ cp --remove-destination "$tree/drivers/infiniband/sw/siw/siw_qp_rx.c" "$file"
 line='if (unlikely(ddp_msn != srx->ddp_msn\[RDMAP_UNTAGGED_QN_SEND\]))'
 [ "$(grep -c "$line" "$file")" = 1 ] || fail "this tree's siw checks the MSN of a Send in other words; the fault cannot be planted"
 sed -i "s/$line/if (0 \&\& ddp_msn != srx->ddp_msn[RDMAP_UNTAGGED_QN_SEND])/" "$file"
-judge 1 planted --kernel-source "$planted"
+judge 1 planted "${wire[@]}" --kernel-source "$planted"
 python3 - out/kernel_gate/planted/results.json <<'CHECK' || fail "the planted fault is not named by its rule"
 import json, sys
 new = [case for case in json.load(open(sys.argv[1]))["cases"] if case["gate"]["result"] == "new_failure"]
@@ -72,4 +75,13 @@ print("new failures:", ", ".join(sorted(case["id"] for case in new)), "by", ", "
 sys.exit("ddp.untagged.check-msn-in-range" not in rules)
 CHECK
 
-judge 0 checked --kernel-source "$tree" --kernel-checks
+checked=(--kernel-source "$tree" --kernel-checks)
+judge 0 checked "${wire[@]}" "${checked[@]}"
+judge 0 kdat --iut kdat:siw-vm "${checked[@]}"
+
+# A process that is killed, a device that goes and a module that is unloaded leave no object, no memory and no warning.
+exercise() { "$build/suite/lab/rnic-lab" siw-vm "${checked[@]}" --watch-kernel "$@" || fail "something is left, or the kernel complains"; }
+exercise --variant tunable --kernel-agent --program "$build/suite/upper_tester/rnic-agent" --program "$build/suite/upper_tester/rnic-kernel-refusals" -- \
+  python3 suite/upper_tester/tests/kernel_module_exercise.py "$build/suite/upper_tester/rnic-agent"
+exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" -- \
+  python3 suite/cases/kdat/tests/module_exercise.py

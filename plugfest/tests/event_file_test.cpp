@@ -212,7 +212,8 @@ BOOST_AUTO_TEST_CASE(guests_of_this_machine) {
       with("agent: {siw-vm: {kernel: '6.1'}}", "agent: {ssh: {host: h}}, address: 1.2.3.4"),
       "e.yaml:3: a guest is on a network of this machine");
   expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, parallel: 2"), "in one cell at a time");
-  expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, driver: reference"), "verbs or dat");
+  expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, driver: reference"),
+               "verbs, kverbs, dat or kdat");
   expect_fault(with("agent: {siw-vm: {kernel: '$(reboot)'}}"), "e.yaml:3: kernel must be made of");
   expect_fault(with("agent: {siw-vm: {kernel: [6, 1]}}"), "kernel");
   expect_fault(with("agent: {siw-vm: {kernel: '6.1', checks: perhaps}}"), "true or false");

@@ -20,7 +20,7 @@ deadline: 60
 patience: 15
 participants:
   - {name: ours, agent: {reference: }}
-  - {name: theirs, agent: {siw-vm: {kernel: "6.1"}}}
+  - {name: theirs, driver: %s, agent: {siw-vm: {kernel: "6.1"}}}
 scenarios: [%s]
 repeats: %d
 """
@@ -57,10 +57,10 @@ class Siw(unittest.TestCase):
         self.addCleanup(scratch.cleanup)
         self.folder = pathlib.Path(scratch.name)
 
-    def run_event(self, *values, kill_after=None):
+    def run_event(self, *values, kill_after=None, driver="verbs"):
         """The cells by id; kills the guest's emulator when that line of progress comes."""
         event, out = self.folder / "event.yaml", self.folder / "out"
-        event.write_text(EVENT % values, encoding="utf-8")
+        event.write_text(EVENT % (driver, *values), encoding="utf-8")
         with subprocess.Popen([PROGRAM, "run", event, "--out", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as done:
             watchdog = threading.Timer(500, done.kill)
             watchdog.start()
@@ -82,6 +82,18 @@ class Siw(unittest.TestCase):
             markers = cells[f"{pair}/startup.markers#1"]
             self.assertEqual(markers["verdict"], "not_applicable")
         self.assertGreater((self.folder / "out" / "pcap").stat().st_nlink, 1)
+
+    def test_consumers_in_the_kernel_play_both_roles(self):
+        scenarios = ("send.plain", "write.sizes", "read.sizes", "close.graceful_by_responder")
+        for driver in ("kverbs", "kdat"):
+            with self.subTest(driver):
+                cells = self.run_event(", ".join(scenarios), 1, driver=driver)
+                self.assertEqual(len(cells), 8, self.said)
+                for pair in ("ours/theirs", "theirs/ours"):
+                    for scenario in scenarios:
+                        cell = cells[f"{pair}/{scenario}#1"]
+                        self.assertEqual(cell["verdict"], "pass", cell["reason"])
+                        self.assertIn(driver, [host["driver"] for host in cell["hosts"]])
 
     def test_a_kernel_that_stops_is_a_red_cell_with_its_log(self):
         """The first cell takes seconds; its guest's kernel panics in the midst of it."""

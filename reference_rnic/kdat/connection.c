@@ -167,9 +167,11 @@ int kdat_cm_event(struct rdma_cm_id *cm, struct rdma_cm_event *event)
 
 	switch (object->type) {
 	case DAT_HANDLE_TYPE_PSP:
+	case DAT_HANDLE_TYPE_RSP:
+	case DAT_HANDLE_TYPE_CSP:
 		if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 			return 0;
-		return kdat_take_request(container_of(object, struct kdat_psp,
+		return kdat_take_request(container_of(object, struct kdat_sp,
 						      object),
 					 cm, &event->param.conn);
 	case DAT_HANDLE_TYPE_CR:
@@ -250,23 +252,13 @@ static int start(struct kdat_ep *ep, const struct sockaddr *address,
 				 (struct sockaddr *)&remote, ep->timeout_ms);
 }
 
-DAT_RETURN kdat_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
-			   DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
-			   DAT_COUNT size, const void *private_data,
-			   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+static DAT_RETURN connect(struct kdat_ep *ep, DAT_IA_ADDRESS_PTR address,
+			  DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
+			  DAT_COUNT size, const void *private_data)
 {
-	struct kdat_ep *ep = KDAT_FIND(handle, EP);
 	bool forever = timeout == DAT_TIMEOUT_INFINITE;
-	DAT_RETURN result;
 	int error;
 
-	might_sleep();
-	if (!ep)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	result = check_connect(ep, address, qualifier, size, private_data, qos,
-			       flags);
-	if (result != DAT_SUCCESS)
-		return result;
 	ep->timeout_ms = forever ? RESOLVE_MS : max(timeout / 1000, 1U);
 	ep->private_size = size;
 	if (size)
@@ -282,6 +274,74 @@ DAT_RETURN kdat_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
 		schedule_delayed_work(&ep->timer,
 				      msecs_to_jiffies(ep->timeout_ms));
 	return DAT_SUCCESS;
+}
+
+DAT_RETURN kdat_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
+			   DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
+			   DAT_COUNT size, const void *private_data,
+			   DAT_QOS qos, DAT_CONNECT_FLAGS flags)
+{
+	struct kdat_ep *ep = KDAT_FIND(handle, EP);
+	DAT_RETURN result;
+
+	might_sleep();
+	if (!ep)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	result = check_connect(ep, address, qualifier, size, private_data, qos,
+			       flags);
+	if (result != DAT_SUCCESS)
+		return result;
+	return connect(ep, address, qualifier, timeout, size, private_data);
+}
+
+/* Where another endpoint is connected to. */
+static DAT_RETURN peer_of(struct kdat_ep *as, struct sockaddr_storage *peer)
+{
+	DAT_RETURN result = DAT_SUCCESS;
+
+	mutex_lock(&as->mutex);
+	if (as->state == DAT_EP_STATE_CONNECTED && as->cm)
+		*peer = as->cm->route.addr.dst_addr;
+	else
+		result = DAT_ERROR(DAT_INVALID_STATE,
+				   DAT_INVALID_STATE_EP_NOTREADY);
+	mutex_unlock(&as->mutex);
+	return result;
+}
+
+static DAT_CONN_QUAL port_of(const void *address)
+{
+	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
+DAT_RETURN kdat_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE as_handle,
+			       DAT_TIMEOUT timeout, DAT_COUNT size,
+			       const void *private_data, DAT_QOS qos)
+{
+	struct kdat_ep *ep = KDAT_FIND(handle, EP);
+	struct kdat_ep *as = KDAT_FIND(as_handle, EP);
+	struct sockaddr_storage peer;
+	DAT_RETURN result;
+
+	might_sleep();
+	if (!ep || !as)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	result = peer_of(as, &peer);
+	if (result != DAT_SUCCESS)
+		return result;
+	return kdat_ep_connect(handle, (DAT_IA_ADDRESS_PTR)&peer,
+			       port_of(&peer), timeout, size, private_data, qos,
+			       DAT_CONNECT_DEFAULT_FLAG);
+}
+
+DAT_RETURN kdat_ep_common_connect(DAT_EP_HANDLE handle,
+				  DAT_IA_ADDRESS_PTR address,
+				  DAT_TIMEOUT timeout, DAT_COUNT size,
+				  const void *private_data)
+{
+	return kdat_ep_connect(handle, address, address ? port_of(address) : 0,
+			       timeout, size, private_data, DAT_QOS_BEST_EFFORT,
+			       DAT_CONNECT_DEFAULT_FLAG);
 }
 
 /* Takes its identifier from it, so that a late event finds nothing to do. */
@@ -323,21 +383,6 @@ void kdat_accept_failed(struct kdat_ep *ep, struct rdma_cm_id *cm)
 	ep->cm = NULL;
 	mutex_unlock(&ep->mutex);
 	rdma_destroy_id(cm);
-}
-
-/*
- * It would hand a socket to the connection manager of iWARP, which opens its
- * own, in the kernel as elsewhere: there is no way to give it one.
- */
-DAT_RETURN kdat_ep_common_connect(DAT_EP_HANDLE handle,
-				  DAT_IA_ADDRESS_PTR address,
-				  DAT_TIMEOUT timeout, DAT_COUNT size,
-				  const void *private_data)
-{
-	might_sleep();
-	if (!KDAT_FIND(handle, EP))
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 }
 
 /* ---------------------------------------------------------------- the end */

@@ -59,6 +59,13 @@ static bool is_possible(const struct ib_device_attr *limits,
 	       attr->request_completion_flags == DAT_COMPLETION_DEFAULT_FLAG;
 }
 
+/* A bind can be two work requests; and there is the drain's. */
+static u32 send_queue_of(const struct kdat_ep *ep)
+{
+	return min(2 * ep->attr.max_request_dtos + 1,
+		   ep->pz->pd->device->attrs.max_qp_wr);
+}
+
 /* In the state in which a connection takes it. */
 static int make_qp(struct kdat_ep *ep)
 {
@@ -68,7 +75,7 @@ static int make_qp(struct kdat_ep *ep)
 		.send_cq = ep->request_evd->cq,
 		.recv_cq = ep->recv_evd->cq,
 		.srq = ep->srq ? ep->srq->srq : NULL,
-		.cap = { .max_send_wr = ep->attr.max_request_dtos + 1,
+		.cap = { .max_send_wr = send_queue_of(ep),
 			 .max_recv_wr = ep->srq ? 0
 						: ep->attr.max_recv_dtos + 1,
 			 .max_send_sge = max(ep->attr.max_request_iov, 1),
@@ -105,10 +112,13 @@ static void destroy_qp(struct kdat_ep *ep)
 	 * After the drain no completion is under way. A queue pair without a
 	 * connection has receives at most; they are the dispatcher's then.
 	 */
-	if (ep->was_connected)
-		ib_drain_qp(ep->qp);
-	else
+	if (!ep->was_connected)
 		ib_modify_qp(ep->qp, &attributes, IB_QP_STATE);
+	else if (ep->srq)
+		/* Later kernels wait for an event that few drivers have. */
+		ib_drain_sq(ep->qp);
+	else
+		ib_drain_qp(ep->qp);
 	ib_destroy_qp(ep->qp);
 }
 
@@ -248,48 +258,146 @@ DAT_RETURN kdat_ep_create_with_srq(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz,
 		      made);
 }
 
-/* ---------------------------------------------------------------- queries */
+/* ---------------------------------------------------------------- changes */
 
-DAT_RETURN kdat_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
-			 DAT_EP_PARAM *param)
+#define CHANGEABLE                                                           \
+	(DAT_EP_FIELD_PZ_HANDLE | DAT_EP_FIELD_RECV_EVD_HANDLE |             \
+	 DAT_EP_FIELD_REQUEST_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE | \
+	 DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE |                             \
+	 DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE |                                \
+	 DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS |                        \
+	 DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS |                     \
+	 DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS |                                \
+	 DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS |                             \
+	 DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV |                                 \
+	 DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV |                              \
+	 DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN |                             \
+	 DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT)
+
+static DAT_EP_ATTR changed_attr(const struct kdat_ep *ep,
+				DAT_EP_PARAM_MASK mask, const DAT_EP_ATTR *to)
 {
-	struct kdat_ep *ep = KDAT_FIND(handle, EP);
+	DAT_EP_ATTR attr = ep->attr;
 
-	if (!ep)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (mask & ~DAT_EP_FIELD_ALL)
-		return KDAT_INVALID(2);
-	if (!param)
+#define CHANGE(FIELD, member)                            \
+	do {                                             \
+		if (mask & DAT_EP_FIELD_EP_ATTR_##FIELD) \
+			attr.member = to->member;        \
+	} while (0)
+	CHANGE(MAX_MESSAGE_SIZE, max_message_size);
+	CHANGE(MAX_RDMA_SIZE, max_rdma_size);
+	CHANGE(RECV_COMPLETION_FLAGS, recv_completion_flags);
+	CHANGE(REQUEST_COMPLETION_FLAGS, request_completion_flags);
+	CHANGE(MAX_RECV_DTOS, max_recv_dtos);
+	CHANGE(MAX_REQUEST_DTOS, max_request_dtos);
+	CHANGE(MAX_RECV_IOV, max_recv_iov);
+	CHANGE(MAX_REQUEST_IOV, max_request_iov);
+	CHANGE(MAX_RDMA_READ_IN, max_rdma_read_in);
+	CHANGE(MAX_RDMA_READ_OUT, max_rdma_read_out);
+#undef CHANGE
+	return attr;
+}
+
+/* What has a queue pair of its own stays as it is until that is made. */
+static DAT_RETURN find_changed(struct kdat_ep *ep, DAT_EP_PARAM_MASK mask,
+			       const DAT_EP_PARAM *param, struct kdat_ep *parts)
+{
+	*parts = (struct kdat_ep){ .srq = ep->srq };
+	parts->attr = changed_attr(ep, mask, &param->ep_attr);
+	if (!is_possible(&ep->object.ia->device->ib->attrs, &parts->attr))
 		return KDAT_INVALID(3);
-	*param = (DAT_EP_PARAM){
-		.ia_handle = ep->object.ia,
-		.ep_state = READ_ONCE(ep->state),
-		.local_ia_address_ptr =
-			(DAT_IA_ADDRESS_PTR)&ep->object.ia->address,
-		.pz_handle = ep->pz,
-		.recv_evd_handle = ep->recv_evd,
-		.request_evd_handle = ep->request_evd,
-		.connect_evd_handle = ep->connect_evd,
-		.srq_handle = ep->srq,
-		.ep_attr = ep->attr,
-	};
+	return find_parts(
+		ep->object.ia, parts,
+		mask & DAT_EP_FIELD_PZ_HANDLE ? param->pz_handle : ep->pz,
+		mask & DAT_EP_FIELD_RECV_EVD_HANDLE ? param->recv_evd_handle
+						    : ep->recv_evd,
+		mask & DAT_EP_FIELD_REQUEST_EVD_HANDLE
+			? param->request_evd_handle
+			: ep->request_evd,
+		mask & DAT_EP_FIELD_CONNECT_EVD_HANDLE
+			? param->connect_evd_handle
+			: ep->connect_evd);
+}
+
+static void swap_parts(struct kdat_ep *ep, struct kdat_ep *parts)
+{
+	swap(ep->attr, parts->attr);
+	swap(ep->pz, parts->pz);
+	swap(ep->recv_evd, parts->recv_evd);
+	swap(ep->request_evd, parts->request_evd);
+	swap(ep->connect_evd, parts->connect_evd);
+	swap(ep->qp, parts->qp);
+}
+
+static DAT_RETURN check_changeable(const struct kdat_ep *ep,
+				   DAT_EP_PARAM_MASK mask)
+{
+	switch (ep->state) {
+	case DAT_EP_STATE_UNCONNECTED:
+		break;
+	case DAT_EP_STATE_RESERVED:
+	case DAT_EP_STATE_PASSIVE_CONNECTION_PENDING:
+		if (!(mask & DAT_EP_FIELD_PZ_HANDLE) && !ep->cm)
+			break;
+		fallthrough;
+	default:
+		return DAT_ERROR(DAT_INVALID_STATE,
+				 DAT_INVALID_STATE_EP_NOTREADY);
+	}
+	/* Another queue pair would not have what is posted to this one. */
+	if (atomic_read(&ep->recv_outstanding))
+		return DAT_ERROR(DAT_INVALID_STATE,
+				 DAT_INVALID_STATE_EP_NOTREADY);
 	return DAT_SUCCESS;
 }
 
-DAT_RETURN kdat_ep_get_status(DAT_EP_HANDLE handle, DAT_EP_STATE *state,
-			      DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
+/* With the mutex: the changed endpoint has a queue pair of the new kind. */
+static DAT_RETURN change(struct kdat_ep *ep, struct kdat_ep *parts)
 {
-	struct kdat_ep *ep = KDAT_FIND(handle, EP);
+	swap_parts(ep, parts);
+	if (make_qp(ep)) {
+		swap_parts(ep, parts);
+		return KDAT_INVALID(3);
+	}
+	leave(parts->recv_evd, &ep->recv);
+	leave(parts->request_evd, &ep->request);
+	join(ep->recv_evd, &ep->recv, ep);
+	join(ep->request_evd, &ep->request, ep);
+	use_parts(ep, 1);
+	use_parts(parts, -1);
+	destroy_qp(parts);
+	return DAT_SUCCESS;
+}
 
+DAT_RETURN kdat_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
+			  const DAT_EP_PARAM *param)
+{
+	struct kdat_ep *ep = KDAT_FIND(handle, EP), *parts;
+	DAT_RETURN result;
+
+	might_sleep();
 	if (!ep)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	if (state)
-		*state = READ_ONCE(ep->state);
-	if (recv_idle)
-		*recv_idle = !atomic_read(&ep->recv_outstanding);
-	if (request_idle)
-		*request_idle = !atomic_read(&ep->request_outstanding);
-	return DAT_SUCCESS;
+	if (mask & ~CHANGEABLE)
+		return KDAT_INVALID(2);
+	if (!param)
+		return KDAT_INVALID(3);
+	parts = kzalloc(sizeof(*parts), GFP_KERNEL);
+	if (!parts)
+		return KDAT_NO_MEMORY;
+	mutex_lock(&ep->mutex);
+	result = check_changeable(ep, mask);
+	if (result == DAT_SUCCESS)
+		result = find_changed(ep, mask, param, parts);
+	/* What is not there, or of the wrong kind, is no value of it. */
+	if (DAT_GET_TYPE(result) == DAT_INVALID_HANDLE ||
+	    DAT_GET_TYPE(result) == DAT_MODEL_NOT_SUPPORTED)
+		result = KDAT_INVALID(3);
+	if (result == DAT_SUCCESS)
+		result = change(ep, parts);
+	mutex_unlock(&ep->mutex);
+	kfree(parts);
+	return result;
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -346,10 +454,13 @@ DAT_RETURN kdat_ep_free(DAT_EP_HANDLE handle)
 	might_sleep();
 	if (!ep)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
-	/* It ends by an event, after which the endpoint can be freed. */
+	/* It ends by an event, or by a call, after which it can be freed. */
 	if (READ_ONCE(ep->state) == DAT_EP_STATE_PASSIVE_CONNECTION_PENDING)
 		return DAT_ERROR(DAT_INVALID_STATE,
 				 DAT_INVALID_STATE_EP_PASSCONNPENDING);
+	if (READ_ONCE(ep->state) == DAT_EP_STATE_RESERVED)
+		return DAT_ERROR(DAT_INVALID_STATE,
+				 DAT_INVALID_STATE_EP_RESERVED);
 	kdat_destroy_ep(ep);
 	return DAT_SUCCESS;
 }

@@ -281,6 +281,46 @@ DAT_RETURN kdat_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	return taken ? DAT_SUCCESS : DAT_ERROR(DAT_QUEUE_EMPTY, DAT_NO_SUBTYPE);
 }
 
+/* With the dispatcher's lock: false if its events do not fit. */
+static bool change_ring(struct kdat_evd *evd, DAT_EVENT **ring, DAT_COUNT qlen)
+{
+	DAT_COUNT i;
+
+	if (evd->count > qlen)
+		return false;
+	for (i = 0; i < evd->count; i++)
+		(*ring)[i] = evd->ring[(evd->first + i) % evd->qlen];
+	swap(evd->ring, *ring);
+	evd->first = 0;
+	evd->qlen = qlen;
+	return true;
+}
+
+/* The device's queue holds only what softirq has not fetched yet: it stays. */
+DAT_RETURN kdat_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen)
+{
+	struct kdat_evd *evd = KDAT_FIND(handle, EVD);
+	DAT_EVENT *ring;
+	bool changed;
+
+	might_sleep();
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	if (qlen < 1)
+		return KDAT_INVALID(2);
+	if (qlen > evd->object.ia->device->ib->attrs.max_cqe)
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+	ring = kvcalloc(qlen, sizeof(*ring), GFP_KERNEL);
+	if (!ring)
+		return KDAT_NO_MEMORY;
+	spin_lock_irq(&evd->lock);
+	changed = change_ring(evd, &ring, qlen);
+	spin_unlock_irq(&evd->lock);
+	kvfree(ring);
+	return changed ? DAT_SUCCESS
+		       : DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+}
+
 void kdat_destroy_evd(struct kdat_evd *evd)
 {
 	/* Until it is gone, completions arrive and schedule UpCalls. */

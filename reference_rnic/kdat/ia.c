@@ -50,6 +50,7 @@ DAT_RETURN kdat_ia_open(const char *name, DAT_COUNT async_qlen,
 	INIT_LIST_HEAD(&ia->objects);
 	INIT_LIST_HEAD(&ia->dead_works);
 	xa_init(&ia->lmrs);
+	xa_init_flags(&ia->rmrs, XA_FLAGS_LOCK_IRQ);
 	ia->device = kdat_device_of(name);
 	result = DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	if (!ia->device)
@@ -97,10 +98,13 @@ static struct kdat_object *first_of(struct kdat_ia *ia, DAT_HANDLE_TYPE type)
 
 static void destroy_objects(struct kdat_ia *ia)
 {
-	DESTROY_ALL(ia, PSP, kdat_destroy_psp, kdat_psp);
+	DESTROY_ALL(ia, PSP, kdat_destroy_sp, kdat_sp);
+	DESTROY_ALL(ia, RSP, kdat_destroy_sp, kdat_sp);
+	DESTROY_ALL(ia, CSP, kdat_destroy_sp, kdat_sp);
 	DESTROY_ALL(ia, CR, kdat_destroy_cr, kdat_cr);
 	DESTROY_ALL(ia, EP, kdat_destroy_ep, kdat_ep);
 	DESTROY_ALL(ia, SRQ, kdat_destroy_srq, kdat_srq);
+	DESTROY_ALL(ia, RMR, kdat_destroy_rmr, kdat_rmr);
 	DESTROY_ALL(ia, LMR, kdat_destroy_lmr, kdat_lmr);
 	DESTROY_ALL(ia, PZ, kdat_pz_free, kdat_pz);
 	DESTROY_ALL(ia, EVD, kdat_destroy_evd, kdat_evd);
@@ -140,6 +144,7 @@ DAT_RETURN kdat_ia_close(DAT_IA_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	destroy_objects(ia);
 	kdat_free_works(&ia->dead_works);
 	xa_destroy(&ia->lmrs);
+	xa_destroy(&ia->rmrs);
 	kfree(ia);
 	return DAT_SUCCESS;
 }
@@ -168,6 +173,7 @@ static void describe_ia(const struct kdat_ia *ia, DAT_IA_ATTR *attr)
 	attr->max_lmr_block_size =
 		(DAT_VLEN)limits->max_fast_reg_page_list_len * PAGE_SIZE;
 	attr->max_pzs = limits->max_pd;
+	attr->max_rmrs = limits->max_mr / KDAT_HALVES;
 	attr->max_message_size = U32_MAX;
 	attr->max_rdma_size = U32_MAX;
 	attr->max_srqs = limits->max_srq;

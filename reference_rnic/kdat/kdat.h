@@ -36,6 +36,7 @@ struct dat_provider {
 				       const DAT_UPCALL_OBJECT *upcall,
 				       DAT_EVD_FLAGS flags,
 				       DAT_EVD_HANDLE *evd);
+	DAT_RETURN (*evd_resize_func)(DAT_EVD_HANDLE evd, DAT_COUNT qlen);
 	DAT_RETURN (*evd_free_func)(DAT_EVD_HANDLE evd);
 	DAT_RETURN (*lmr_kcreate_func)(
 		DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
@@ -50,6 +51,10 @@ struct dat_provider {
 					DAT_LMR_SCOPE scope,
 					DAT_LMR_HANDLE *lmr);
 	DAT_RETURN (*lmr_free_func)(DAT_LMR_HANDLE lmr);
+	DAT_RETURN (*rmr_create_func)(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
+	DAT_RETURN (*rmr_create_for_ep_func)(DAT_PZ_HANDLE pz,
+					     DAT_RMR_HANDLE *rmr);
+	DAT_RETURN (*rmr_free_func)(DAT_RMR_HANDLE rmr);
 	DAT_RETURN (*ep_create_func)(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 				     DAT_EVD_HANDLE recv_evd,
 				     DAT_EVD_HANDLE request_evd,
@@ -60,12 +65,18 @@ struct dat_provider {
 		DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
 		DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
 		DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
+	DAT_RETURN (*ep_modify_func)(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask,
+				     const DAT_EP_PARAM *param);
 	DAT_RETURN (*ep_connect_func)(DAT_EP_HANDLE ep,
 				      DAT_IA_ADDRESS_PTR address,
 				      DAT_CONN_QUAL qualifier,
 				      DAT_TIMEOUT timeout, DAT_COUNT size,
 				      const void *private_data, DAT_QOS qos,
 				      DAT_CONNECT_FLAGS flags);
+	DAT_RETURN (*ep_dup_connect_func)(DAT_EP_HANDLE ep, DAT_EP_HANDLE as,
+					  DAT_TIMEOUT timeout, DAT_COUNT size,
+					  const void *private_data,
+					  DAT_QOS qos);
 	DAT_RETURN (*ep_common_connect_func)(DAT_EP_HANDLE ep,
 					     DAT_IA_ADDRESS_PTR address,
 					     DAT_TIMEOUT timeout,
@@ -79,6 +90,7 @@ struct dat_provider {
 				      const DAT_SRQ_ATTR *attr,
 				      DAT_SRQ_HANDLE *srq);
 	DAT_RETURN (*srq_free_func)(DAT_SRQ_HANDLE srq);
+	DAT_RETURN (*srq_resize_func)(DAT_SRQ_HANDLE srq, DAT_COUNT dtos);
 	DAT_RETURN (*srq_set_lw_func)(DAT_SRQ_HANDLE srq, DAT_COUNT watermark);
 	DAT_RETURN (*psp_create_func)(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier,
 				      DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
@@ -89,13 +101,20 @@ struct dat_provider {
 					  DAT_PSP_FLAGS flags,
 					  DAT_PSP_HANDLE *psp);
 	DAT_RETURN (*psp_free_func)(DAT_PSP_HANDLE psp);
+	DAT_RETURN (*rsp_create_func)(DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier,
+				      DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
+				      DAT_RSP_HANDLE *rsp);
+	DAT_RETURN (*rsp_free_func)(DAT_RSP_HANDLE rsp);
 	DAT_RETURN (*csp_create_func)(DAT_IA_HANDLE ia, DAT_COMM *comm,
 				      DAT_IA_ADDRESS_PTR address,
 				      DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
+	DAT_RETURN (*csp_free_func)(DAT_CSP_HANDLE csp);
 	DAT_RETURN (*cr_accept_func)(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep,
 				     DAT_COUNT size, const void *private_data);
 	DAT_RETURN (*cr_reject_func)(DAT_CR_HANDLE cr, DAT_COUNT size,
 				     const void *private_data);
+	DAT_RETURN (*cr_handoff_func)(DAT_CR_HANDLE cr,
+				      DAT_CONN_QUAL qualifier);
 
 	/* may block if the policy is DAT_UPCALL_TEARDOWN */
 	DAT_RETURN (*evd_modify_upcall_func)(DAT_EVD_HANDLE evd,
@@ -148,11 +167,25 @@ struct dat_provider {
 	DAT_RETURN (*lmr_sync_rdma_write_func)(DAT_IA_HANDLE ia,
 					       const DAT_LMR_TRIPLET *segments,
 					       DAT_VLEN count);
+	DAT_RETURN (*rmr_query_func)(DAT_RMR_HANDLE rmr,
+				     DAT_RMR_PARAM_MASK mask,
+				     DAT_RMR_PARAM *param);
+	DAT_RETURN (*rmr_bind_func)(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
+				    const DAT_LMR_TRIPLET *segment,
+				    DAT_MEM_PRIV_FLAGS privileges,
+				    DAT_VA_TYPE va_type, DAT_EP_HANDLE ep,
+				    DAT_RMR_COOKIE cookie,
+				    DAT_COMPLETION_FLAGS flags,
+				    DAT_RMR_CONTEXT *context);
 	DAT_RETURN (*ep_query_func)(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask,
 				    DAT_EP_PARAM *param);
 	DAT_RETURN (*ep_get_status_func)(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
 					 DAT_BOOLEAN *recv_idle,
 					 DAT_BOOLEAN *request_idle);
+	DAT_RETURN (*ep_recv_query_func)(DAT_EP_HANDLE ep, DAT_COUNT *buffers,
+					 DAT_COUNT *span);
+	DAT_RETURN (*ep_set_watermark_func)(DAT_EP_HANDLE ep, DAT_COUNT soft,
+					    DAT_COUNT hard);
 	DAT_RETURN (*ep_post_send_func)(DAT_EP_HANDLE ep, DAT_COUNT count,
 					DAT_LMR_TRIPLET *segments,
 					DAT_DTO_COOKIE cookie,
@@ -170,6 +203,11 @@ struct dat_provider {
 					     DAT_DTO_COOKIE cookie,
 					     const DAT_RMR_TRIPLET *from,
 					     DAT_COMPLETION_FLAGS flags);
+	DAT_RETURN (*ep_post_rdma_read_to_rmr_func)(DAT_EP_HANDLE ep,
+						    const DAT_RMR_TRIPLET *sink,
+						    DAT_DTO_COOKIE cookie,
+						    const DAT_RMR_TRIPLET *from,
+						    DAT_COMPLETION_FLAGS flags);
 	DAT_RETURN (*ep_post_rdma_write_func)(DAT_EP_HANDLE ep, DAT_COUNT count,
 					      DAT_LMR_TRIPLET *segments,
 					      DAT_DTO_COOKIE cookie,
@@ -184,6 +222,12 @@ struct dat_provider {
 	DAT_RETURN (*psp_query_func)(DAT_PSP_HANDLE psp,
 				     DAT_PSP_PARAM_MASK mask,
 				     DAT_PSP_PARAM *param);
+	DAT_RETURN (*rsp_query_func)(DAT_RSP_HANDLE rsp,
+				     DAT_RSP_PARAM_MASK mask,
+				     DAT_RSP_PARAM *param);
+	DAT_RETURN (*csp_query_func)(DAT_CSP_HANDLE csp,
+				     DAT_CSP_PARAM_MASK mask,
+				     DAT_CSP_PARAM *param);
 	DAT_RETURN (*cr_query_func)(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask,
 				    DAT_CR_PARAM *param);
 };
@@ -229,9 +273,12 @@ DAT_RETURN dat_strerror(DAT_RETURN code, const char **major,
 #define KDAT_IA(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_IA, slot, __VA_ARGS__)
 #define KDAT_PZ(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_PZ, slot, __VA_ARGS__)
 #define KDAT_LMR(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_LMR, slot, __VA_ARGS__)
+#define KDAT_RMR(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_RMR, slot, __VA_ARGS__)
 #define KDAT_EP(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_EP, slot, __VA_ARGS__)
 #define KDAT_SRQ(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_SRQ, slot, __VA_ARGS__)
 #define KDAT_PSP(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_PSP, slot, __VA_ARGS__)
+#define KDAT_RSP(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_RSP, slot, __VA_ARGS__)
+#define KDAT_CSP(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_CSP, slot, __VA_ARGS__)
 #define KDAT_CR(slot, ...) KDAT_CALL(DAT_INVALID_HANDLE_CR, slot, __VA_ARGS__)
 
 #define dat_ia_query(...) KDAT_IA(ia_query_func, __VA_ARGS__)
@@ -250,6 +297,7 @@ DAT_RETURN dat_strerror(DAT_RETURN code, const char **major,
 #define dat_evd_query(...) KDAT_ANY(evd_query_func, __VA_ARGS__)
 #define dat_evd_post_se(...) KDAT_ANY(evd_post_se_func, __VA_ARGS__)
 #define dat_evd_dequeue(...) KDAT_ANY(evd_dequeue_func, __VA_ARGS__)
+#define dat_evd_resize(...) KDAT_ANY(evd_resize_func, __VA_ARGS__)
 #define dat_evd_free(...) KDAT_ANY(evd_free_func, __VA_ARGS__)
 #define dat_lmr_kcreate(...) KDAT_IA(lmr_kcreate_func, __VA_ARGS__)
 #define dat_lmr_allocate(...) KDAT_IA(lmr_allocate_func, __VA_ARGS__)
@@ -261,12 +309,21 @@ DAT_RETURN dat_strerror(DAT_RETURN code, const char **major,
 	KDAT_IA(lmr_sync_rdma_read_func, __VA_ARGS__)
 #define dat_lmr_sync_rdma_write(...) \
 	KDAT_IA(lmr_sync_rdma_write_func, __VA_ARGS__)
+#define dat_rmr_create(...) KDAT_PZ(rmr_create_func, __VA_ARGS__)
+#define dat_rmr_create_for_ep(...) KDAT_PZ(rmr_create_for_ep_func, __VA_ARGS__)
+#define dat_rmr_query(...) KDAT_RMR(rmr_query_func, __VA_ARGS__)
+#define dat_rmr_bind(...) KDAT_RMR(rmr_bind_func, __VA_ARGS__)
+#define dat_rmr_free(...) KDAT_RMR(rmr_free_func, __VA_ARGS__)
 #define dat_ep_create(...) KDAT_IA(ep_create_func, __VA_ARGS__)
 #define dat_ep_create_with_srq(...) \
 	KDAT_IA(ep_create_with_srq_func, __VA_ARGS__)
 #define dat_ep_query(...) KDAT_EP(ep_query_func, __VA_ARGS__)
+#define dat_ep_modify(...) KDAT_EP(ep_modify_func, __VA_ARGS__)
+#define dat_ep_recv_query(...) KDAT_EP(ep_recv_query_func, __VA_ARGS__)
+#define dat_ep_set_watermark(...) KDAT_EP(ep_set_watermark_func, __VA_ARGS__)
 #define dat_ep_get_status(...) KDAT_EP(ep_get_status_func, __VA_ARGS__)
 #define dat_ep_connect(...) KDAT_EP(ep_connect_func, __VA_ARGS__)
+#define dat_ep_dup_connect(...) KDAT_EP(ep_dup_connect_func, __VA_ARGS__)
 #define dat_ep_common_connect(...) KDAT_EP(ep_common_connect_func, __VA_ARGS__)
 #define dat_ep_disconnect(...) KDAT_EP(ep_disconnect_func, __VA_ARGS__)
 #define dat_ep_reset(...) KDAT_EP(ep_reset_func, __VA_ARGS__)
@@ -278,42 +335,27 @@ DAT_RETURN dat_strerror(DAT_RETURN code, const char **major,
 #define dat_ep_post_rdma_read(...) KDAT_EP(ep_post_rdma_read_func, __VA_ARGS__)
 #define dat_ep_post_rdma_write(...) \
 	KDAT_EP(ep_post_rdma_write_func, __VA_ARGS__)
+#define dat_ep_post_rdma_read_to_rmr(...) \
+	KDAT_EP(ep_post_rdma_read_to_rmr_func, __VA_ARGS__)
 #define dat_srq_create(...) KDAT_IA(srq_create_func, __VA_ARGS__)
 #define dat_srq_query(...) KDAT_SRQ(srq_query_func, __VA_ARGS__)
 #define dat_srq_post_recv(...) KDAT_SRQ(srq_post_recv_func, __VA_ARGS__)
+#define dat_srq_resize(...) KDAT_SRQ(srq_resize_func, __VA_ARGS__)
 #define dat_srq_set_lw(...) KDAT_SRQ(srq_set_lw_func, __VA_ARGS__)
 #define dat_srq_free(...) KDAT_SRQ(srq_free_func, __VA_ARGS__)
 #define dat_psp_create(...) KDAT_IA(psp_create_func, __VA_ARGS__)
 #define dat_psp_create_any(...) KDAT_IA(psp_create_any_func, __VA_ARGS__)
 #define dat_psp_query(...) KDAT_PSP(psp_query_func, __VA_ARGS__)
 #define dat_psp_free(...) KDAT_PSP(psp_free_func, __VA_ARGS__)
+#define dat_rsp_create(...) KDAT_IA(rsp_create_func, __VA_ARGS__)
+#define dat_rsp_query(...) KDAT_RSP(rsp_query_func, __VA_ARGS__)
+#define dat_rsp_free(...) KDAT_RSP(rsp_free_func, __VA_ARGS__)
 #define dat_csp_create(...) KDAT_IA(csp_create_func, __VA_ARGS__)
+#define dat_csp_query(...) KDAT_CSP(csp_query_func, __VA_ARGS__)
+#define dat_csp_free(...) KDAT_CSP(csp_free_func, __VA_ARGS__)
 #define dat_cr_query(...) KDAT_CR(cr_query_func, __VA_ARGS__)
 #define dat_cr_accept(...) KDAT_CR(cr_accept_func, __VA_ARGS__)
 #define dat_cr_reject(...) KDAT_CR(cr_reject_func, __VA_ARGS__)
-
-/*
- * Calls of the interface that stand here so that a consumer compiles, and that
- * no provider of the kernel has yet: docs/kdapl.md says why.
- */
-#define KDAT_NOT_YET(...) DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE)
-#define dat_ep_modify KDAT_NOT_YET
-#define dat_ep_dup_connect KDAT_NOT_YET
-#define dat_ep_recv_query KDAT_NOT_YET
-#define dat_ep_set_watermark KDAT_NOT_YET
-#define dat_ep_post_rdma_read_to_rmr KDAT_NOT_YET
-#define dat_evd_resize KDAT_NOT_YET
-#define dat_srq_resize KDAT_NOT_YET
-#define dat_cr_handoff KDAT_NOT_YET
-#define dat_rmr_create KDAT_NOT_YET
-#define dat_rmr_create_for_ep KDAT_NOT_YET
-#define dat_rmr_query KDAT_NOT_YET
-#define dat_rmr_bind KDAT_NOT_YET
-#define dat_rmr_free KDAT_NOT_YET
-#define dat_rsp_create KDAT_NOT_YET
-#define dat_rsp_query KDAT_NOT_YET
-#define dat_rsp_free KDAT_NOT_YET
-#define dat_csp_query KDAT_NOT_YET
-#define dat_csp_free KDAT_NOT_YET
+#define dat_cr_handoff(...) KDAT_CR(cr_handoff_func, __VA_ARGS__)
 
 #endif /* KDAT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /*
  * The types of kDAPL 2.0. Names and values are those of the interface; the
- * members that only multipathing, extensions and RMRs use are left out.
+ * members that only multipathing and extensions use are left out.
  */
 #ifndef KDAT_TYPES_H
 #define KDAT_TYPES_H
@@ -43,6 +43,8 @@ typedef DAT_HANDLE DAT_EVD_HANDLE;
 typedef DAT_HANDLE DAT_IA_HANDLE;
 typedef DAT_HANDLE DAT_LMR_HANDLE;
 typedef DAT_HANDLE DAT_PSP_HANDLE;
+typedef DAT_HANDLE DAT_RMR_HANDLE;
+typedef DAT_HANDLE DAT_RSP_HANDLE;
 typedef DAT_HANDLE DAT_PZ_HANDLE;
 typedef DAT_HANDLE DAT_SRQ_HANDLE;
 typedef DAT_HANDLE DAT_CSP_HANDLE;
@@ -70,6 +72,7 @@ typedef union dat_context {
 
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 typedef DAT_CONTEXT DAT_LMR_COOKIE;
+typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
 /* Sums of the flags travel in the type of the enumeration, as in C they may. */
 typedef enum dat_completion_flags {
@@ -172,6 +175,24 @@ typedef struct dat_rmr_triplet {
 	DAT_SEG_LENGTH segment_length;
 	DAT_RMR_CONTEXT rmr_context;
 } DAT_RMR_TRIPLET;
+
+typedef enum dat_rmr_scope {
+	DAT_RMR_SCOPE_EP,
+	DAT_RMR_SCOPE_PZ,
+	DAT_RMR_SCOPE_ANY,
+} DAT_RMR_SCOPE;
+
+typedef struct dat_rmr_param {
+	DAT_IA_HANDLE ia_handle;
+	DAT_PZ_HANDLE pz_handle;
+	DAT_LMR_TRIPLET lmr_triplet;
+	DAT_MEM_PRIV_FLAGS mem_priv;
+	DAT_RMR_CONTEXT rmr_context;
+	DAT_RMR_SCOPE rmr_scope;
+	DAT_VA_TYPE va_type;
+} DAT_RMR_PARAM;
+typedef u32 DAT_RMR_PARAM_MASK;
+#define DAT_RMR_FIELD_ALL 0x7FU
 
 typedef enum dat_lmr_scope {
 	DAT_LMR_SCOPE_EP,
@@ -287,6 +308,24 @@ typedef struct dat_psp_param {
 typedef u32 DAT_PSP_PARAM_MASK;
 #define DAT_PSP_FIELD_ALL 0x0FU
 
+typedef struct dat_rsp_param {
+	DAT_IA_HANDLE ia_handle;
+	DAT_CONN_QUAL conn_qual;
+	DAT_EVD_HANDLE evd_handle;
+	DAT_EP_HANDLE ep_handle;
+} DAT_RSP_PARAM;
+typedef u32 DAT_RSP_PARAM_MASK;
+#define DAT_RSP_FIELD_ALL 0x0FU
+
+typedef struct dat_csp_param {
+	DAT_IA_HANDLE ia_handle;
+	DAT_COMM *comm;
+	DAT_IA_ADDRESS_PTR address_ptr;
+	DAT_EVD_HANDLE evd_handle;
+} DAT_CSP_PARAM;
+typedef u32 DAT_CSP_PARAM_MASK;
+#define DAT_CSP_FIELD_ALL 0x0FU
+
 typedef struct dat_cr_param {
 	DAT_IA_ADDRESS_PTR remote_ia_address_ptr;
 	DAT_PORT_QUAL remote_port_qual;
@@ -322,6 +361,7 @@ typedef struct dat_srq_param {
 typedef u32 DAT_SRQ_PARAM_MASK;
 #define DAT_SRQ_FIELD_ALL 0xFFU
 #define DAT_VALUE_UNKNOWN ((DAT_COUNT)~0 - 1)
+#define DAT_WATERMARK_INFINITE ((DAT_COUNT)~0)
 
 /* ---------------------------------------------------------------- endpoints */
 
@@ -367,6 +407,20 @@ typedef struct dat_ep_param {
 } DAT_EP_PARAM;
 typedef u64 DAT_EP_PARAM_MASK;
 #define DAT_EP_FIELD_ALL 0x7FFFFFFFULL
+#define DAT_EP_FIELD_PZ_HANDLE BIT_ULL(7)
+#define DAT_EP_FIELD_RECV_EVD_HANDLE BIT_ULL(8)
+#define DAT_EP_FIELD_REQUEST_EVD_HANDLE BIT_ULL(9)
+#define DAT_EP_FIELD_CONNECT_EVD_HANDLE BIT_ULL(10)
+#define DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE BIT_ULL(13)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE BIT_ULL(14)
+#define DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS BIT_ULL(16)
+#define DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS BIT_ULL(17)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS BIT_ULL(18)
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS BIT_ULL(19)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV BIT_ULL(20)
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV BIT_ULL(21)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN BIT_ULL(22)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT BIT_ULL(23)
 
 /* ---------------------------------------------------------------- events */
 
@@ -395,6 +449,8 @@ typedef enum dat_dto_completion_status {
 	DAT_RMR_OPERATION_FAILED = 11,
 	DAT_DTO_ERR_LOCAL_MM_ERROR = 12,
 } DAT_DTO_COMPLETION_STATUS;
+typedef DAT_DTO_COMPLETION_STATUS DAT_RMR_BIND_COMPLETION_STATUS;
+#define DAT_RMR_BIND_SUCCESS DAT_DTO_SUCCESS
 
 typedef struct dat_dto_completion_event_data {
 	DAT_EP_HANDLE ep_handle;
@@ -405,7 +461,14 @@ typedef struct dat_dto_completion_event_data {
 	DAT_RMR_CONTEXT rmr_context;
 } DAT_DTO_COMPLETION_EVENT_DATA;
 
+typedef struct dat_rmr_bind_completion_event_data {
+	DAT_RMR_HANDLE rmr_handle;
+	DAT_RMR_COOKIE user_cookie;
+	DAT_RMR_BIND_COMPLETION_STATUS status;
+} DAT_RMR_BIND_COMPLETION_EVENT_DATA;
+
 typedef union dat_sp_handle {
+	DAT_RSP_HANDLE rsp_handle;
 	DAT_PSP_HANDLE psp_handle;
 	DAT_CSP_HANDLE csp_handle;
 } DAT_SP_HANDLE;
@@ -464,6 +527,7 @@ typedef enum dat_event_number {
 
 typedef union dat_event_data {
 	DAT_DTO_COMPLETION_EVENT_DATA dto_completion_event_data;
+	DAT_RMR_BIND_COMPLETION_EVENT_DATA rmr_completion_event_data;
 	DAT_CR_ARRIVAL_EVENT_DATA cr_arrival_event_data;
 	DAT_CONNECTION_EVENT_DATA connect_event_data;
 	DAT_ASYNCH_ERROR_EVENT_DATA asynch_error_event_data;

@@ -292,8 +292,8 @@ DAT_RETURN kdat_lmr_free(DAT_LMR_HANDLE handle)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR);
 	if (lmr == lmr->object.ia->reserved)
 		return DAT_ERROR(DAT_RESERVED_LMR, DAT_NO_SUBTYPE);
-	/* A posted request that names it still reads its pages. */
-	if (atomic_read(&lmr->working))
+	/* A posted request that names it, or an RMR, still reads its pages. */
+	if (atomic_read(&lmr->working) || atomic_read(&lmr->object.users))
 		return DAT_ERROR(DAT_INVALID_STATE,
 				 DAT_INVALID_STATE_LMR_IN_USE);
 	kdat_destroy_lmr(lmr);

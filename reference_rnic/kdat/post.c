@@ -21,6 +21,7 @@ DAT_RETURN kdat_check_request_state(const struct kdat_ep *ep)
 	case DAT_EP_STATE_DISCONNECTED: /* it is flushed */
 		return DAT_SUCCESS;
 	case DAT_EP_STATE_UNCONNECTED:
+	case DAT_EP_STATE_RESERVED:
 		return DAT_ERROR(DAT_INVALID_STATE,
 				 DAT_INVALID_STATE_EP_UNCONNECTED);
 	case DAT_EP_STATE_ACTIVE_CONNECTION_PENDING:
@@ -82,8 +83,9 @@ static void withdraw(struct kdat_evd *evd, struct kdat_work *work)
 }
 
 /* The work is the queue's from here on, or is freed. */
-DAT_RETURN kdat_post_request(struct kdat_ep *ep, struct kdat_work *work,
-			     struct ib_send_wr *wr, DAT_COMPLETION_FLAGS flags)
+DAT_RETURN kdat_post_chain(struct kdat_ep *ep, struct kdat_work *work,
+			   struct ib_send_wr *first, struct ib_send_wr *wr,
+			   DAT_COMPLETION_FLAGS flags)
 {
 	int error;
 
@@ -98,7 +100,7 @@ DAT_RETURN kdat_post_request(struct kdat_ep *ep, struct kdat_work *work,
 		return return_of(-ENOMEM);
 	}
 	enlist(ep->request_evd, work);
-	error = ib_post_send(ep->qp, wr, NULL);
+	error = ib_post_send(ep->qp, first, NULL);
 	if (error) {
 		atomic_dec(&ep->request_outstanding);
 		withdraw(ep->request_evd, work);
@@ -106,7 +108,18 @@ DAT_RETURN kdat_post_request(struct kdat_ep *ep, struct kdat_work *work,
 	return return_of(error);
 }
 
+DAT_RETURN kdat_post_request(struct kdat_ep *ep, struct kdat_work *work,
+			     struct ib_send_wr *wr, DAT_COMPLETION_FLAGS flags)
+{
+	return kdat_post_chain(ep, work, wr, wr, flags);
+}
+
 /* ---------------------------------------------------------------- requests */
+
+#define KNOWN_FLAGS                                          \
+	((unsigned int)(DAT_COMPLETION_SUPPRESS_FLAG |       \
+			DAT_COMPLETION_SOLICITED_WAIT_FLAG | \
+			DAT_COMPLETION_BARRIER_FENCE_FLAG))
 
 struct transfer {
 	DAT_DTOS operation;
@@ -121,14 +134,11 @@ static DAT_RETURN post_transfer(struct kdat_ep *ep, const struct transfer *what,
 				DAT_COMPLETION_FLAGS flags,
 				struct ib_send_wr *wr)
 {
-	const unsigned int known = DAT_COMPLETION_SUPPRESS_FLAG |
-				   DAT_COMPLETION_SOLICITED_WAIT_FLAG |
-				   DAT_COMPLETION_BARRIER_FENCE_FLAG;
 	struct ib_sge list[KDAT_MAX_SEGMENTS] = {};
 	struct kdat_work *work;
 	DAT_RETURN result;
 
-	if (flags & ~known)
+	if (flags & ~KNOWN_FLAGS)
 		return KDAT_INVALID(5);
 	result = kdat_check_request_state(ep);
 	if (result != DAT_SUCCESS)
@@ -257,6 +267,60 @@ DAT_RETURN kdat_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT count,
 	wr.remote_addr = from->virtual_address;
 	wr.rkey = from->rmr_context;
 	return post_transfer(ep, &what, count, segments, cookie, flags, &wr.wr);
+}
+
+static DAT_RETURN check_read_to_rmr(struct kdat_ep *ep,
+				    const DAT_RMR_TRIPLET *sink,
+				    const DAT_RMR_TRIPLET *from,
+				    DAT_COMPLETION_FLAGS flags)
+{
+	DAT_RETURN result;
+
+	if (!ep)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP);
+	if (!sink)
+		return KDAT_INVALID(2);
+	if (!from)
+		return KDAT_INVALID(4);
+	if (flags & ~KNOWN_FLAGS)
+		return KDAT_INVALID(5);
+	if (sink->segment_length < from->segment_length)
+		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
+	result = kdat_check_request_state(ep);
+	/* Whatever else stands in an empty segment. */
+	if (result == DAT_SUCCESS && sink->segment_length)
+		result = kdat_check_sink(ep->pz, sink);
+	return result;
+}
+
+DAT_RETURN kdat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE handle,
+					 const DAT_RMR_TRIPLET *sink,
+					 DAT_DTO_COOKIE cookie,
+					 const DAT_RMR_TRIPLET *from,
+					 DAT_COMPLETION_FLAGS flags)
+{
+	struct kdat_ep *ep = KDAT_FIND(handle, EP);
+	DAT_RETURN result = check_read_to_rmr(ep, sink, from, flags);
+	struct ib_rdma_wr wr = { .wr.opcode = IB_WR_RDMA_READ };
+	struct ib_sge piece = {};
+	struct kdat_work *work;
+
+	if (result != DAT_SUCCESS)
+		return result;
+	work = kdat_make_work(ep->pz, cookie, DAT_DTO_RDMA_READ, 0);
+	if (!work)
+		return KDAT_NO_MEMORY;
+	work->length = from->segment_length;
+	piece.length = from->segment_length;
+	piece.addr = piece.length ? sink->virtual_address : 0;
+	/* A Read of no octets has a sink all the same. */
+	piece.lkey = piece.length ? sink->rmr_context
+				  : ep->pz->pd->local_dma_lkey;
+	wr.wr.sg_list = &piece;
+	wr.wr.num_sge = 1;
+	wr.remote_addr = from->virtual_address;
+	wr.rkey = from->rmr_context;
+	return kdat_post_request(ep, work, &wr.wr, flags);
 }
 
 /* ---------------------------------------------------------------- receives */

@@ -61,7 +61,7 @@ struct kdat_ia {
 	struct list_head objects;
 	struct list_head dead_works; /* of shared queues that are gone */
 	struct kdat_evd *async_evd;
-	struct xarray lmrs; /* by the index of their contexts */
+	struct xarray lmrs, rmrs; /* by the index of their contexts */
 	struct kdat_lmr *reserved;
 };
 
@@ -120,6 +120,31 @@ struct kdat_lmr {
 	atomic_t working;      /* work requests that name it */
 };
 
+/* A registration of an RMR: of two, one is bound. */
+struct kdat_half {
+	struct ib_mr *mr;
+	struct scatterlist *entries;
+	unsigned int mapped;
+};
+#define KDAT_HALVES 2
+
+struct kdat_rmr {
+	struct kdat_object object;
+	struct kdat_pz *pz;
+	struct kdat_half half[KDAT_HALVES];
+	unsigned int current_half; /* bound, or the last that was */
+	u32 max_pages;
+	atomic_t working; /* a bind is posted */
+	/* With the lock of the IA: */
+	bool bound;		  /* or about to be */
+	struct kdat_lmr *lmr;	  /* that it is bound to */
+	struct kdat_lmr *leaving; /* until the bind is done */
+	DAT_LMR_TRIPLET segment;
+	DAT_MEM_PRIV_FLAGS privileges;
+	DAT_VA_TYPE va_type;
+	DAT_RMR_CONTEXT stag;
+};
+
 struct kdat_srq {
 	struct kdat_object object;
 	struct kdat_pz *pz;
@@ -157,17 +182,25 @@ struct kdat_ep {
 	u8 private_data[KDAT_MAX_PRIVATE_DATA];
 };
 
-struct kdat_psp {
+/* A service point: public, reserved or common. */
+struct kdat_sp {
 	struct kdat_object object;
 	struct kdat_evd *evd;
-	struct rdma_cm_id *cm;
 	DAT_CONN_QUAL qualifier;
+	struct mutex mutex;	 /* of `cm` */
+	struct rdma_cm_id *cm;	 /* NULL: it listens no more */
+	struct kdat_ep *ep;	 /* reserved */
+	struct kdat_cr *request; /* that the reservation was for */
+	struct work_struct taken;
+	DAT_COMM comm; /* common */
+	struct sockaddr_storage address;
 };
 
 struct kdat_cr {
 	struct kdat_object object;
 	struct rdma_cm_id *cm;
-	bool gone; /* the peer has given up */
+	struct kdat_ep *ep; /* of a reserved point */
+	bool gone;	    /* the peer has given up */
 	DAT_COUNT private_size;
 	u8 private_data[KDAT_MAX_PRIVATE_DATA];
 };
@@ -185,6 +218,7 @@ struct kdat_work {
 	struct kdat_srq *srq; /* posted to it, if it still is there */
 	u64 ep_serial; /* posted to this endpoint; 0: to a shared queue */
 	struct kdat_lmr *lmr;
+	struct kdat_rmr *rmr;
 	DAT_CONTEXT cookie;
 	DAT_DTOS operation;
 	bool receive;
@@ -242,6 +276,7 @@ DAT_RETURN kdat_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask,
 			  DAT_EVD_PARAM *param);
 DAT_RETURN kdat_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event);
 DAT_RETURN kdat_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event);
+DAT_RETURN kdat_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT qlen);
 DAT_RETURN kdat_evd_free(DAT_EVD_HANDLE handle);
 DAT_RETURN kdat_make_evd(struct kdat_ia *ia, DAT_COUNT qlen,
 			 DAT_UPCALL_POLICY policy,
@@ -292,6 +327,24 @@ u64 kdat_pages_of(DAT_MEM_TYPE type, const DAT_REGION_DESCRIPTION *region,
 DAT_RETURN kdat_map_region(struct kdat_lmr *lmr, const struct kdat_lmr *like);
 void kdat_unmap_region(struct kdat_lmr *lmr);
 
+/* rmr.c */
+DAT_RETURN kdat_rmr_create(DAT_PZ_HANDLE handle, DAT_RMR_HANDLE *made);
+DAT_RETURN kdat_rmr_create_for_ep(DAT_PZ_HANDLE handle, DAT_RMR_HANDLE *made);
+DAT_RETURN kdat_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask,
+			  DAT_RMR_PARAM *param);
+DAT_RETURN kdat_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr,
+			 const DAT_LMR_TRIPLET *segment,
+			 DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+			 DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+			 DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
+DAT_RETURN kdat_rmr_free(DAT_RMR_HANDLE handle);
+void kdat_destroy_rmr(struct kdat_rmr *rmr);
+void kdat_bind_done(struct kdat_rmr *rmr, bool success);
+/* The peer has invalidated this context; it may be no RMR's. */
+void kdat_peer_unbound(struct kdat_ia *ia, DAT_RMR_CONTEXT context);
+/* Whether a Read of the zone may have it as its sink. */
+DAT_RETURN kdat_check_sink(struct kdat_pz *pz, const DAT_RMR_TRIPLET *sink);
+
 /* ep.c */
 DAT_RETURN kdat_ep_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz,
 			  DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
@@ -303,20 +356,31 @@ DAT_RETURN kdat_ep_create_with_srq(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz,
 				   DAT_EVD_HANDLE connect_evd,
 				   DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr,
 				   DAT_EP_HANDLE *made);
+DAT_RETURN kdat_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
+			  const DAT_EP_PARAM *param);
+DAT_RETURN kdat_ep_reset(DAT_EP_HANDLE handle);
+DAT_RETURN kdat_ep_free(DAT_EP_HANDLE handle);
+void kdat_destroy_ep(struct kdat_ep *ep);
+
+/* ep_query.c */
 DAT_RETURN kdat_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask,
 			 DAT_EP_PARAM *param);
 DAT_RETURN kdat_ep_get_status(DAT_EP_HANDLE handle, DAT_EP_STATE *state,
 			      DAT_BOOLEAN *recv_idle,
 			      DAT_BOOLEAN *request_idle);
-DAT_RETURN kdat_ep_reset(DAT_EP_HANDLE handle);
-DAT_RETURN kdat_ep_free(DAT_EP_HANDLE handle);
-void kdat_destroy_ep(struct kdat_ep *ep);
+DAT_RETURN kdat_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *buffers,
+			      DAT_COUNT *span);
+DAT_RETURN kdat_ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft,
+				 DAT_COUNT hard);
 
 /* connection.c */
 DAT_RETURN kdat_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address,
 			   DAT_CONN_QUAL qualifier, DAT_TIMEOUT timeout,
 			   DAT_COUNT size, const void *private_data,
 			   DAT_QOS qos, DAT_CONNECT_FLAGS flags);
+DAT_RETURN kdat_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE as,
+			       DAT_TIMEOUT timeout, DAT_COUNT size,
+			       const void *private_data, DAT_QOS qos);
 DAT_RETURN kdat_ep_common_connect(DAT_EP_HANDLE handle,
 				  DAT_IA_ADDRESS_PTR address,
 				  DAT_TIMEOUT timeout, DAT_COUNT size,
@@ -329,7 +393,7 @@ struct rdma_conn_param kdat_conn_param(const struct kdat_ep *ep,
 				       const void *data, DAT_COUNT size);
 int kdat_cm_event(struct rdma_cm_id *cm, struct rdma_cm_event *event);
 
-/* psp.c */
+/* service_point.c */
 DAT_RETURN kdat_psp_create(DAT_IA_HANDLE handle, DAT_CONN_QUAL qualifier,
 			   DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
 			   DAT_PSP_HANDLE *made);
@@ -339,25 +403,40 @@ DAT_RETURN kdat_psp_create_any(DAT_IA_HANDLE handle, DAT_CONN_QUAL *qualifier,
 DAT_RETURN kdat_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask,
 			  DAT_PSP_PARAM *param);
 DAT_RETURN kdat_psp_free(DAT_PSP_HANDLE handle);
+DAT_RETURN kdat_rsp_create(DAT_IA_HANDLE handle, DAT_CONN_QUAL qualifier,
+			   DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd,
+			   DAT_RSP_HANDLE *made);
+DAT_RETURN kdat_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask,
+			  DAT_RSP_PARAM *param);
+DAT_RETURN kdat_rsp_free(DAT_RSP_HANDLE handle);
 DAT_RETURN kdat_csp_create(DAT_IA_HANDLE handle, DAT_COMM *comm,
 			   DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
 			   DAT_CSP_HANDLE *made);
+DAT_RETURN kdat_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask,
+			  DAT_CSP_PARAM *param);
+DAT_RETURN kdat_csp_free(DAT_CSP_HANDLE handle);
+void kdat_destroy_sp(struct kdat_sp *sp);
+
+/* cr.c */
 DAT_RETURN kdat_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask,
 			 DAT_CR_PARAM *param);
 DAT_RETURN kdat_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep,
 			  DAT_COUNT size, const void *private_data);
 DAT_RETURN kdat_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
 			  const void *private_data);
-void kdat_destroy_psp(struct kdat_psp *psp);
+DAT_RETURN kdat_cr_handoff(DAT_CR_HANDLE handle, DAT_CONN_QUAL qualifier);
 void kdat_destroy_cr(struct kdat_cr *cr);
-int kdat_take_request(struct kdat_psp *psp, struct rdma_cm_id *cm,
+int kdat_take_request(struct kdat_sp *sp, struct rdma_cm_id *cm,
 		      const struct rdma_conn_param *param);
+/* Of the request of a reserved point, once that listens no more. */
+void kdat_tell_reserved(struct kdat_sp *sp);
 
 /* srq.c */
 DAT_RETURN kdat_srq_create(DAT_IA_HANDLE handle, DAT_PZ_HANDLE pz,
 			   const DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *made);
 DAT_RETURN kdat_srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask,
 			  DAT_SRQ_PARAM *param);
+DAT_RETURN kdat_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT dtos);
 DAT_RETURN kdat_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT watermark);
 DAT_RETURN kdat_srq_free(DAT_SRQ_HANDLE handle);
 void kdat_destroy_srq(struct kdat_srq *srq);
@@ -373,12 +452,18 @@ DAT_RETURN kdat_fill(struct kdat_work *work, struct kdat_pz *pz,
 		     DAT_MEM_PRIV_FLAGS needed, u64 limit, struct ib_sge *list,
 		     int *used);
 void kdat_work_done(struct ib_cq *cq, struct ib_wc *wc);
+void kdat_describe_bind(const struct kdat_work *work, const struct ib_wc *wc,
+			DAT_EVENT *event);
 
 /* post.c */
 DAT_RETURN kdat_check_request_state(const struct kdat_ep *ep);
 /* The work is the queue's from then on, or is freed. */
 DAT_RETURN kdat_post_request(struct kdat_ep *ep, struct kdat_work *work,
 			     struct ib_send_wr *wr, DAT_COMPLETION_FLAGS flags);
+/* The same with others before it, whose first is `first`; only `wr` is told. */
+DAT_RETURN kdat_post_chain(struct kdat_ep *ep, struct kdat_work *work,
+			   struct ib_send_wr *first, struct ib_send_wr *wr,
+			   DAT_COMPLETION_FLAGS flags);
 DAT_RETURN kdat_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT count,
 			     DAT_LMR_TRIPLET *segments, DAT_DTO_COOKIE cookie,
 			     DAT_COMPLETION_FLAGS flags);
@@ -394,6 +479,11 @@ DAT_RETURN kdat_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT count,
 				  DAT_DTO_COOKIE cookie,
 				  const DAT_RMR_TRIPLET *from,
 				  DAT_COMPLETION_FLAGS flags);
+DAT_RETURN kdat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE handle,
+					 const DAT_RMR_TRIPLET *sink,
+					 DAT_DTO_COOKIE cookie,
+					 const DAT_RMR_TRIPLET *from,
+					 DAT_COMPLETION_FLAGS flags);
 DAT_RETURN kdat_ep_post_rdma_write(DAT_EP_HANDLE handle, DAT_COUNT count,
 				   DAT_LMR_TRIPLET *segments,
 				   DAT_DTO_COOKIE cookie,

@@ -106,6 +106,28 @@ DAT_RETURN kdat_srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask,
 	return DAT_SUCCESS;
 }
 
+/* Few devices can: what is larger already serves as it is. */
+DAT_RETURN kdat_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT dtos)
+{
+	struct kdat_srq *srq = KDAT_FIND(handle, SRQ);
+	struct ib_srq_attr attributes = { .max_wr = dtos };
+
+	might_sleep();
+	if (!srq)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ);
+	if (dtos < 1 || dtos > srq->object.ia->device->ib->attrs.max_srq_wr)
+		return KDAT_INVALID(2);
+	if (dtos < atomic_read(&srq->outstanding) ||
+	    dtos < srq->attr.low_watermark)
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	if (dtos <= srq->attr.max_recv_dtos)
+		return DAT_SUCCESS;
+	if (ib_modify_srq(srq->srq, &attributes, IB_SRQ_MAX_WR))
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_SRQ);
+	srq->attr.max_recv_dtos = dtos;
+	return DAT_SUCCESS;
+}
+
 DAT_RETURN kdat_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT watermark)
 {
 	struct kdat_srq *srq = KDAT_FIND(handle, SRQ);

@@ -2,6 +2,7 @@
 /* Work requests: their memory, and what becomes of each. */
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "provider.h"
 
@@ -34,6 +35,10 @@ void kdat_free_work(struct kdat_work *work)
 				  work->mapped[i].length, work->direction);
 	if (work->lmr)
 		atomic_dec(&work->lmr->working);
+	if (work->rmr) {
+		atomic_xchg(&work->rmr->working, 0); /* and a barrier */
+		wake_up_var(&work->rmr->working);
+	}
 	kfree(work);
 }
 
@@ -147,6 +152,8 @@ static DAT_DTO_COMPLETION_STATUS status_of(enum ib_wc_status status,
 	}
 	if (operation == DAT_DTO_LMR_FMR || operation == DAT_DTO_LMR_INVALIDATE)
 		return DAT_DTO_ERR_LOCAL_MM_ERROR;
+	if (operation == DAT_DTO_BIND_MW)
+		return DAT_RMR_OPERATION_FAILED;
 	switch (status) {
 	case IB_WC_LOC_LEN_ERR:
 		return DAT_DTO_ERR_LOCAL_LENGTH;
@@ -169,14 +176,28 @@ static DAT_DTO_COMPLETION_STATUS status_of(enum ib_wc_status status,
 	}
 }
 
+void kdat_describe_bind(const struct kdat_work *work, const struct ib_wc *wc,
+			DAT_EVENT *event)
+{
+	DAT_RMR_BIND_COMPLETION_EVENT_DATA *data =
+		&event->event_data.rmr_completion_event_data;
+
+	memset(event, 0, sizeof(*event));
+	event->event_number = DAT_RMR_BIND_COMPLETION_EVENT;
+	data->rmr_handle = work->rmr;
+	data->user_cookie = work->cookie;
+	data->status = status_of(wc->status, work->operation);
+}
+
 static void describe(const struct kdat_work *work, const struct ib_wc *wc,
-		     DAT_EVENT *event)
+		     DAT_EP_HANDLE ep, DAT_EVENT *event)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *data =
 		&event->event_data.dto_completion_event_data;
 
 	memset(event, 0, sizeof(*event));
 	event->event_number = DAT_DTO_COMPLETION_EVENT;
+	data->ep_handle = ep;
 	data->user_cookie = work->cookie;
 	data->status = status_of(wc->status, work->operation);
 	data->operation = work->operation;
@@ -198,12 +219,15 @@ static void settle_region(const struct kdat_work *work, const struct ib_wc *wc)
 	if (work->lmr && wc->status != IB_WC_SUCCESS)
 		WRITE_ONCE(work->lmr->bound,
 			   work->operation == DAT_DTO_LMR_INVALIDATE);
+	if (work->rmr)
+		kdat_bind_done(work->rmr, wc->status == IB_WC_SUCCESS);
 	if (!work->receive || wc->status != IB_WC_SUCCESS ||
 	    !(wc->wc_flags & IB_WC_WITH_INVALIDATE))
 		return;
 	lmr = kdat_lmr_of(work->ia, wc->ex.invalidate_rkey);
 	if (lmr)
 		WRITE_ONCE(lmr->bound, false);
+	kdat_peer_unbound(work->ia, wc->ex.invalidate_rkey);
 }
 
 /* Takes it from its queue; the endpoint that it is of, unless that is gone. */
@@ -244,8 +268,10 @@ void kdat_work_done(struct ib_cq *cq, struct ib_wc *wc)
 	DAT_EVENT event;
 	bool silent;
 
-	describe(work, wc, &event);
-	event.event_data.dto_completion_event_data.ep_handle = ep;
+	if (work->rmr)
+		kdat_describe_bind(work, wc, &event);
+	else
+		describe(work, wc, ep, &event);
 	settle_region(work, wc);
 	silent = !ep || (work->suppress && wc->status == IB_WC_SUCCESS);
 	/* Before the event: the consumer may free the region at once. */

@@ -105,7 +105,14 @@ std::string_view message_of(std::string_view line) {
   return line;
 }
 
+/// What the checks say of themselves.
+constexpr std::array<std::string_view, 2> announcements{
+    "kmemleak: Kernel memory leak detector initialized",
+    "kmemleak: Automatic memory scanning thread"};
+
 std::optional<Kind> kind_of(std::string_view message) {
+  for (const std::string_view words : announcements)
+    if (message.starts_with(words)) return std::nullopt;
   for (const Pattern& pattern : patterns)
     if (message.starts_with(pattern.words)) return pattern.kind;
   return std::nullopt;

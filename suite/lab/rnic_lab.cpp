@@ -25,6 +25,7 @@
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
+#include "suite/lab/command.hpp"
 #include "suite/lab/dut.hpp"
 #include "suite/lab/namespaces.hpp"
 #include "suite/lab/siw_guest.hpp"
@@ -35,8 +36,10 @@ namespace {
 constexpr std::string_view help =
     "usage: rnic-lab siw-vm [--series 6.1 | --kernel-source DIR [--kernel-checks] |\n"
     "                        --kernel BZIMAGE --modules DIR]\n"
-    "                       [--variant NAME] [--kernel-agent] [--kdat] [--program FILE]...\n"
-    "                       [--log FILE] [--prepare-only] [-- COMMAND [ARGUMENT...]]\n"
+    "                       [--device siw|rxe] [--variant NAME] [--kernel-agent] [--kdat] "
+    "[--program FILE]...\n"
+    "                       [--log FILE] [--watch-kernel] [--prepare-only]\n"
+    "                       [-- COMMAND [ARGUMENT...]]\n"
     "       rnic-lab dut [--package FILE] [--log FILE] [-- COMMAND [ARGUMENT...]]\n"
     "\n"
     "siw-vm boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
@@ -50,11 +53,12 @@ constexpr std::string_view help =
     "10.78.0.2, and `ssh root@dut` reaches it. It has rnic-agent, and the device siw0. After a\n"
     "panic its kernel stands still; `echo system_reset >$RNIC_DUT_MONITOR` resets it.\n"
     "\n"
+    "  --device NAME    siw, or rxe: in its place the kernel's rdma_rxe, of RoCE, as rxe0\n"
     "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
     "  --series NUMBER  of Debian's kernels: 6.1 or 6.12\n"
     "  --kernel-source DIR\n"
     "                   a Linux source tree, of which the kernel is built instead\n"
-    "  --kernel-checks  that kernel has KASAN, lockdep and the like\n"
+    "  --kernel-checks  that kernel has KASAN, lockdep, kmemleak and the like\n"
     "  --kernel BZIMAGE a kernel that is built already\n"
     "  --modules DIR    its modules, siw among them, as `make modules_install` has put them there\n"
     "  --kernel-agent   the guest loads rnic_kagent, for `rnic-agent --driver kverbs`\n"
@@ -64,6 +68,7 @@ constexpr std::string_view help =
     "rnic-agent;\n"
     "                   to make it needs root and debootstrap\n"
     "  --log FILE       appends the guest's kernel log to FILE\n"
+    "  --watch-kernel   fail if the guest's kernel complains, or has lost memory\n"
     "  --prepare-only   downloads and builds what is missing, boots nothing\n"
     "\n"
     "COMMAND finds RNIC_GUEST_CHANNEL (an agent channel) and RNIC_GUEST_AGENT (rnic-guest-agent).\n"
@@ -73,7 +78,9 @@ constexpr std::string_view help =
     "  rnic-lab siw-vm -- ping -c 3 10.77.0.2\n"
     "  rnic-lab siw-vm -- sh -c '$RNIC_GUEST_AGENT $RNIC_GUEST_CHANNEL /bin/rdma link'\n"
     "  rnic-lab dut -- rnic-suite doctor --iut verbs:siw0 --host ssh:root@dut --address 10.77.0.2\n"
-    "exit: COMMAND's status; 2 usage, 3 the lab or the guest does not come up\n";
+    "exit: COMMAND's status; 2 usage, 3 the lab or the guest does not come up; with "
+    "--watch-kernel\n"
+    "      1 the kernel complained\n";
 
 constexpr std::array<std::string_view, 7> variant_words{"rev1", "rev2",     "crc",    "nocrc",
                                                         "p2p",  "p2pwrite", "p2pread"};
@@ -82,7 +89,8 @@ struct Arguments {
   std::string_view lab;  ///< siw-vm or dut
   GuestOptions guest;
   std::filesystem::path package;
-  bool prepare_only = false;
+  std::string_view device = "siw";
+  bool prepare_only = false, watch_kernel = false;
   std::vector<std::string> command;
 };
 
@@ -102,6 +110,10 @@ std::optional<std::string> fault_of(const Arguments& arguments) {
   if (!is_variant(guest.variant))
     return fmt::format("--variant: '{}' is neither default, tunable, nor words of {} joined by '-'",
                        guest.variant, fmt::join(variant_words, ", "));
+  if (arguments.device != "siw" && arguments.device != "rxe")
+    return fmt::format("--device: '{}' is neither siw nor rxe", arguments.device);
+  if (arguments.device == "rxe" && !guest.kernel_source.empty())
+    return "--device rxe does not go with --kernel-source, whose kernel has no rdma_rxe";
   if (guest.series != "6.1" && guest.series != "6.12")
     return fmt::format("--series: Debian 12 has kernels of the series 6.1 and 6.12, not '{}'",
                        guest.series);
@@ -126,8 +138,8 @@ std::optional<std::string> fault_of(const Arguments& arguments) {
 }
 
 /// Options of `siw-vm` that take a value.
-constexpr std::array<std::string_view, 6> siw_vm_values = {
-    "--variant", "--program", "--series", "--kernel-source", "--kernel", "--modules"};
+constexpr std::array<std::string_view, 7> siw_vm_values = {
+    "--device", "--variant", "--program", "--series", "--kernel-source", "--kernel", "--modules"};
 
 /// Nothing if the arguments are wrong; prints the error.
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -143,6 +155,10 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     if (word == "--prepare-only" && !is_dut) {
       arguments.prepare_only = true;
+      continue;
+    }
+    if (word == "--watch-kernel" && !is_dut) {
+      arguments.watch_kernel = true;
       continue;
     }
     if (word == "--kernel-agent" && !is_dut) {
@@ -170,6 +186,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
     if (word == "--modules") arguments.guest.kernel_modules = value;
     if (word == "--package") arguments.package = value;
     if (word == "--variant") arguments.guest.variant = value;
+    if (word == "--device") arguments.device = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);
     if (word == "--log") arguments.guest.log_file = value;
     ++i;
@@ -178,6 +195,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
     base::say(stderr, "rnic-lab: {}\n", *fault);
     return std::nullopt;
   }
+  if (arguments.device == "rxe") arguments.guest.device = GuestDevice::rxe;
   const char* shell = std::getenv("SHELL");
   if (arguments.command.empty()) arguments.command = {shell != nullptr ? shell : "/bin/sh"};
   return arguments;
@@ -203,6 +221,23 @@ int complain(std::string_view why) {
   return 3;
 }
 
+/// Prints what the guest's kernel complains of; whether it is nothing.
+bool kernel_is_content(Guest& guest) {
+  constexpr std::chrono::minutes longest_scan{10};
+  guest.flush_log();
+  const auto faults = find_kernel_faults(guest.log_since(0));
+  for (const KernelFault& fault : faults)
+    base::say(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
+  if (!guest.alive()) base::say(stderr, "siw-vm: {}\n", guest.obituary());
+  if (!guest.alive() || !guest.finds_leaks()) return faults.empty() && guest.alive();
+  CommandOptions patience;
+  patience.time_limit = longest_scan;
+  const auto leaks = run_command(guest.leak_command(), patience);
+  const std::string& found = leaks ? *leaks : leaks.error();
+  if (!found.empty()) base::say(stderr, "{}\n", found);
+  return faults.empty() && found.empty();
+}
+
 int siw_vm(const Arguments& arguments) {
   Guest guest(arguments.guest);
   const auto prepared =
@@ -221,12 +256,9 @@ int siw_vm(const Arguments& arguments) {
   ::setenv("RNIC_GUEST_CHANNEL", guest.agent_channel(0).c_str(), 1);
   ::setenv("RNIC_GUEST_AGENT", default_guest_paths().guest_agent.c_str(), 1);
   const int status = run_beside(lab->tester(), arguments.command);
-  guest.flush_log();
-  for (const KernelFault& fault : find_kernel_faults(guest.log_since(0)))
-    base::say(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
-  if (!guest.alive()) base::say(stderr, "siw-vm: {}\n", guest.obituary());
+  const bool content = kernel_is_content(guest);
   guest.shutdown();
-  return status;
+  return status == 0 && arguments.watch_kernel && !content ? 1 : status;
 }
 
 int dut(const Arguments& arguments) {

@@ -99,6 +99,11 @@ void append_interface(std::vector<std::string>& argv, std::string_view name, int
                       name, mac, jumbo ? "on" : "off")});
 }
 
+/// Whether its kernel may have KASAN, kmemleak and the like: one that was built elsewhere may.
+bool may_check(const GuestOptions& options) {
+  return options.kernel_checks || !options.kernel_image.empty();
+}
+
 /// Remembers for this boot of the host whether KVM works, since the trial takes seconds if it does
 /// not.
 bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::path& kernel) {
@@ -225,6 +230,7 @@ std::string Guest::kernel_parameters() const {
   if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
   words += fmt::format(" rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}", options_.ipv4,
                        options_.ipv6, options_.mtu, options_.variant);
+  if (options_.device == GuestDevice::rxe) words += " rnic.device=rxe";
   if (!options_.further_ipv4.empty()) words += " rnic.further_ipv4=" + options_.further_ipv4;
   if (!options_.further_ipv6.empty()) words += " rnic.further_ipv6=" + options_.further_ipv6;
   if (options_.management_tap >= 0) words += " rnic.management=" + options_.management_ipv4;
@@ -238,10 +244,8 @@ std::vector<std::string> Guest::command_line(
     append(argv, {"-no-reboot"});
   else
     append(argv, {"-chardev", "pipe,id=monitor,path=" + monitor_pipe(), "-mon", "monitor"});
-  // KASAN needs room for its shadow, and for freed memory that it keeps. A kernel that was built
-  // elsewhere may have it.
-  const bool may_check = options_.kernel_checks || !options_.kernel_image.empty();
-  const unsigned memory = options_.memory_mib * (may_check ? 3 : 1);
+  // KASAN needs room for its shadow, and for freed memory that it keeps.
+  const unsigned memory = options_.memory_mib * (may_check(options_) ? 3 : 1);
   append(argv, {"-m", std::to_string(memory), "-smp", std::to_string(options_.processors),
                 "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
   append(argv, {"-append", kernel_parameters()});
@@ -412,6 +416,12 @@ std::vector<std::string> Guest::agent_command(unsigned n,
   std::vector<std::string> command = {options_.paths.guest_agent.string(), agent_channel(n)};
   command.insert(command.end(), argv.begin(), argv.end());
   return command;
+}
+
+bool Guest::finds_leaks() const { return may_check(options_); }
+
+std::vector<std::string> Guest::leak_command() const {
+  return agent_command(options_.agent_channels - 1, {"/bin/siw-leaks"});
 }
 
 std::string Guest::monitor_pipe() const { return (sockets_ / "monitor").string(); }

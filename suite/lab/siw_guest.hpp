@@ -30,11 +30,14 @@ struct GuestPaths {
 };
 [[nodiscard]] GuestPaths default_guest_paths();
 
+/// The kernel's RDMA device in software: soft-iWARP, or that of InfiniBand's transport over UDP.
+enum class GuestDevice : std::uint8_t { siw, rxe };
+
 struct GuestOptions {
   GuestPaths paths = default_guest_paths();
   std::string series = "6.1";             ///< of Debian's kernels, the newest of which is taken
   std::filesystem::path kernel_source{};  ///< a Linux source tree to build instead; empty: none
-  bool kernel_checks = false;             ///< it is built with KASAN, lockdep and the like
+  bool kernel_checks = false;  ///< it is built with KASAN, lockdep, kmemleak and the like
   bool kernel_drivers = false;            ///< so are drivers of iWARP hardware, which nobody loads
   /// A kernel that is built already, and the folder of its modules; empty: none
   std::filesystem::path kernel_image{}, kernel_modules{};
@@ -49,6 +52,7 @@ struct GuestOptions {
   unsigned mtu = 1500;
   int management_tap = -1;  ///< of a second interface, eth1; -1: there is none
   std::string management_ipv4{}, management_mac = "52:54:00:78:00:02";
+  GuestDevice device = GuestDevice::siw;
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
   bool kernel_agent = false;        ///< the module rnic_kagent is built and loaded
   bool kdat = false;                ///< kdat and rnic_kdat_agent are
@@ -108,6 +112,12 @@ class Guest {
   /// line.
   [[nodiscard]] std::vector<std::string> agent_command(unsigned n,
                                                        const std::vector<std::string>& argv) const;
+
+  /// Whether its kernel looks for memory that nothing refers to any more (kmemleak).
+  [[nodiscard]] bool finds_leaks() const;
+  /// The command on this host that prints what it finds, on the last agent channel; it takes up to
+  /// a minute.
+  [[nodiscard]] std::vector<std::string> leak_command() const;
 
   /// A FIFO for commands of QEMU's monitor, such as `system_reset`, if it does not end at a panic.
   [[nodiscard]] std::string monitor() const;

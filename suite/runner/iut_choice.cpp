@@ -84,12 +84,12 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
     choice.dat_cases = choice.agent;
     add(choice.dat_cases, {"rnic-dat-cases"});
   }
-  if (kind == IutChoice::Kind::dat)
-    add(choice.agent, {"rnic-agent", "--driver", "dat", "--ia", choice.device});
-  else
-    add(choice.agent,
-        {"rnic-agent", "--driver", kind == IutChoice::Kind::verbs ? "verbs" : "kverbs", "--device",
-         choice.device});
+  const bool by_ia = kind == IutChoice::Kind::dat;
+  const char* driver = kind == IutChoice::Kind::verbs    ? "verbs"
+                       : kind == IutChoice::Kind::kverbs ? "kverbs"
+                       : by_ia                           ? "dat"
+                                                         : "kdat";
+  add(choice.agent, {"rnic-agent", "--driver", driver, by_ia ? "--ia" : "--device", choice.device});
   return choice;
 }
 
@@ -103,12 +103,13 @@ IutChoice verbs_of_the_reference() {
 }
 
 // A provider whose IA and dat.conf the lab makes: our own, or the one in the guest.
-IutChoice provider_of_the_lab(bool in_guest) {
+IutChoice provider_of_the_lab(std::string_view iut) {
   IutChoice choice;
   choice.kind = IutChoice::Kind::dat;
-  choice.device = in_guest ? "ofa-v2-siw" : "rnic0";
-  choice.local_reference = !in_guest;
-  choice.lab_guest = in_guest;
+  choice.over_roce = iut == "dat:rxe-vm";
+  choice.lab_guest = choice.over_roce || iut == "dat:siw-vm";
+  choice.local_reference = !choice.lab_guest;
+  choice.device = choice.local_reference ? "rnic0" : choice.over_roce ? "ofa-v2-rxe" : "ofa-v2-siw";
   return choice;
 }
 
@@ -127,8 +128,9 @@ std::string IutChoice::name() const {
     case Kind::kverbs:
       return lab_guest ? "kverbs-siw-vm" : "kverbs";
     case Kind::kdat:
-      return lab_guest ? "kdat-siw-vm" : "kdat";
+      return over_roce ? "kdat-rxe-vm" : lab_guest ? "kdat-siw-vm" : "kdat";
     case Kind::dat:
+      if (over_roce) return "dat-rxe-vm";
       return lab_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
   }
   return "?";
@@ -139,11 +141,17 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   const bool own_verbs = iut == "verbs:reference";
   if (iut.starts_with("verbs:") && !own_verbs)
     return parse_device(IutChoice::Kind::verbs, iut, host);
+  if (iut == "kverbs:rxe-vm")
+    return std::unexpected(
+        "--iut kverbs:rxe-vm: the peer of these cases is the tester, which speaks iWARP; "
+        "dat:rxe-vm "
+        "and kdat:rxe-vm connect rdma_rxe with itself");
   if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm")
     return parse_device(IutChoice::Kind::kverbs, iut, host);
-  if (iut.starts_with("kdat:") && iut != "kdat:siw-vm")
+  if (iut.starts_with("kdat:") && iut != "kdat:siw-vm" && iut != "kdat:rxe-vm")
     return parse_device(IutChoice::Kind::kdat, iut, host);
-  const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
+  const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm" || iut == "dat:rxe-vm";
+  choice.over_roce = iut.ends_with(":rxe-vm");
   if (iut.starts_with("dat:") && !dat_of_the_lab)
     return parse_device(IutChoice::Kind::dat, iut, host);
   if (iut == "agent") {
@@ -156,12 +164,12 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
         "--host goes with --iut verbs:DEVICE, kverbs:DEVICE, dat:IA or kdat:DEVICE, not with '{}'",
         iut));
   if (own_verbs) return verbs_of_the_reference();
-  if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
+  if (dat_of_the_lab) return provider_of_the_lab(iut);
   if (iut == "reference") return choice;
-  if (iut == "kverbs:siw-vm" || iut == "kdat:siw-vm") {
-    choice.kind = iut == "kdat:siw-vm" ? IutChoice::Kind::kdat : IutChoice::Kind::kverbs;
+  if (iut == "kverbs:siw-vm" || iut == "kdat:siw-vm" || iut == "kdat:rxe-vm") {
+    choice.kind = iut.starts_with("kdat") ? IutChoice::Kind::kdat : IutChoice::Kind::kverbs;
     choice.lab_guest = true;
-    choice.device = "siw0";
+    choice.device = choice.over_roce ? "rxe0" : "siw0";
     return choice;
   }
   if (iut == "siw-vm") {
@@ -174,14 +182,15 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 9> whole{
-      "reference",     "agent:reference", "siw-vm",     "kverbs:siw-vm", "agent",
-      "dat:reference", "verbs:reference", "dat:siw-vm", "kdat:siw-vm"};
-  return std::unexpected(
-      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "verbs:reference, kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, "
-                  "dat:siw-vm, kdat:DEVICE, kdat:siw-vm, agent:ARGV, agent{}",
-                  iut, base::did_you_mean(iut, whole)));
+  constexpr std::array<std::string_view, 11> whole{
+      "reference",   "agent:reference", "siw-vm",          "kverbs:siw-vm",
+      "agent",       "dat:reference",   "verbs:reference", "dat:siw-vm",
+      "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm"};
+  return std::unexpected(fmt::format(
+      "--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
+      "verbs:reference, kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, "
+      "dat:siw-vm, dat:rxe-vm, kdat:DEVICE, kdat:siw-vm, kdat:rxe-vm, agent:ARGV, agent{}",
+      iut, base::did_you_mean(iut, whole)));
 }
 
 }  // namespace suite::runner

@@ -83,7 +83,7 @@ void IutInstance::give_up() {
 
 bool IutInstance::done() const {
   const bool all_over = schedule_.done() && held_.empty() && !outage_.in_question();
-  return evidence_->pending() == 0 && (given_up_ || all_over);
+  return evidence_->pending() == 0 && !looking_for_leaks_ && (given_up_ || all_over);
 }
 
 void IutInstance::bring_up(const std::function<void()>& then) {
@@ -217,17 +217,41 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   const bool good = outcome.verdict == cases::Verdict::pass;
   if (!outcome.silence)
     outage_.answered(case_of(attempt).id, good, std::chrono::system_clock::now());
+  const bool last = &case_of(attempt) == &around_.parts.sentinel && attempt.job.number != 0;
+  if (last && network_->finds_leaks())
+    return look_for_leaks(std::move(attempt), std::move(outcome));
   conclude(std::move(attempt), std::move(outcome));
   if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held();
   pump();
 }
 
+// After all cases. What they have left behind belongs to none of them: it fails the last sentinel.
+void IutInstance::look_for_leaks(Attempt attempt, cases::CaseOutcome outcome) {
+  looking_for_leaks_ = true;
+  observer_.instance_reports("looking for memory that the IUT's kernel has lost");
+  network_->look_for_leaks(around_.loop,
+                           [this, attempt = std::move(attempt),
+                            outcome = std::move(outcome)](const TestNetwork::Leaks& found) mutable {
+                             looking_for_leaks_ = false;
+                             if (found) {
+                               leaks_ = *found;
+                             } else {
+                               outcome.verdict = cases::Verdict::error;
+                               outcome.reason = found.error();
+                             }
+                             conclude(std::move(attempt), std::move(outcome));
+                             pump();
+                           });
+}
+
 void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
-  const VerdictInputs inputs{
+  VerdictInputs inputs{
       .seen = {.verdict = outcome.verdict, .reason = outcome.reason, .rule = outcome.deciding_rule},
       .earlier_death = earlier_death(attempt, outcome),
       .kernel = look_at_kernel(attempt)};
+  if (inputs.kernel.kind == KernelEvidence::Kind::none && !leaks_.empty())
+    inputs.kernel = {.kind = KernelEvidence::Kind::alone, .excerpt = std::exchange(leaks_, {})};
   Decision decision = decide(inputs);
   record.outcome = std::move(outcome);
   record.outcome.verdict = decision.ruling.verdict;

@@ -109,6 +109,7 @@ class IutInstance final : jobs::WorkerPool::Client {
   }
   void attempt_over(jobs::Attempt attempt, cases::CaseOutcome outcome);
   void conclude(jobs::Attempt attempt, cases::CaseOutcome outcome);
+  void look_for_leaks(jobs::Attempt attempt, cases::CaseOutcome outcome);
   [[nodiscard]] bool asks_for_contact();
   void ask_sentinel();
   void sentinel_answered(const jobs::Attempt& attempt, const cases::CaseOutcome& outcome);
@@ -169,6 +170,8 @@ class IutInstance final : jobs::WorkerPool::Client {
   bool crashed_ = false;               ///< the IUT's kernel, since the last reset
   bool was_reset_ = false;             ///< the IUT's host, since its last answer
   std::optional<base::TimerId> next_question_, outage_timer_;
+  std::string leaks_;  ///< what the last sentinel is to be failed by
+  bool looking_for_leaks_ = false;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host
 };

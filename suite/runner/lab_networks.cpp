@@ -16,6 +16,7 @@
 #include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
 #include "suite/lab/siw_guest.hpp"
+#include "suite/runner/leak_search.hpp"
 
 namespace suite::runner {
 
@@ -82,16 +83,19 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
   guest.kdat = options.choice.kind == IutChoice::Kind::kdat;
-  guest.kernel_agent = options.choice.kind == IutChoice::Kind::kverbs || guest.kdat;
+  guest.kernel_agent = options.choice.kind == IutChoice::Kind::kverbs;
   if (options.choice.is_dat()) {
     guest.programs.emplace_back(dat_cases_program());
     guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
   }
+  ++guest.agent_channels;  // for the look for leaks
   const lab::LabOptions usual;
   guest.further_ipv4 = usual.further_ipv4 + "/24";
   guest.further_ipv6 = usual.further_ipv6 + "/64";
   guest.variant = "tunable";
+  if (options.choice.over_roce) guest.device = lab::GuestDevice::rxe;
   guest.slab_checks = options.slab_checks;
+  if (!options.series.empty()) guest.series = options.series;
   guest.kernel_source = options.kernel_source;
   guest.kernel_checks = options.kernel_checks;
   guest.kernel_drivers = options.kernel_drivers;
@@ -126,7 +130,9 @@ class GuestNetwork final : public TestNetwork {
     setup_.iut = words(lab_.iut());
     if (options.choice.is_dat()) ia_ = options.choice.device;
     in_kernel_ = options.choice.kind == IutChoice::Kind::kdat;
-    if (options.choice.kind == IutChoice::Kind::kverbs || in_kernel_) driver_ = "kverbs";
+    if (options.choice.kind == IutChoice::Kind::kverbs) driver_ = "kverbs";
+    if (in_kernel_) driver_ = "kdat";
+    if (options.choice.over_roce) device_ = "rxe0";
   }
 
   WorkerSetup setup(std::uint32_t worker) const override {
@@ -143,9 +149,10 @@ class GuestNetwork final : public TestNetwork {
       setup.iut.ipv6.clear();  // an IA has one address
       return setup;
     }
-    setup.agent = guest_->agent_command(
-        worker, {"rnic-agent", "--driver", driver_, "--device", "siw0", "--address", setup.iut.ipv4,
-                 "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
+    setup.agent =
+        guest_->agent_command(worker, {"rnic-agent", "--driver", driver_, "--device", device_,
+                                       "--address", setup.iut.ipv4, "--address", setup.iut.ipv6,
+                                       "--configure-script", "/bin/siw-configure"});
     return setup;
   }
   double scale_of_known_hang() const override {
@@ -157,7 +164,18 @@ class GuestNetwork final : public TestNetwork {
   bool configuration_is_shared() const override { return true; }
   void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
 
-  std::string kernel_complaints() override { return kernel_log_.look().complaint; }
+  std::string kernel_complaints() override {
+    return std::exchange(complaint_, {}) + kernel_log_.look().complaint;
+  }
+  bool finds_leaks() override { return up() && guest_->finds_leaks(); }
+  void look_for_leaks(base::EpollLoop& loop, std::function<void(Leaks)> done) override {
+    complaint_ = kernel_complaints();
+    leak_search_.start(loop, guest_->leak_command(),
+                       [this, done = std::move(done)](const Leaks& found) {
+                         kernel_log_.begin();  // the kernel has counted those of others as well
+                         done(found);
+                       });
+  }
   bool up() override { return !coming_up_ && guest_->alive(); }
   void bring_up(base::EpollLoop& loop, BroughtUp done) override {
     if (auto started = guest_->start(lab_.tap()); !started) {
@@ -190,10 +208,12 @@ class GuestNetwork final : public TestNetwork {
   std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
-  std::string driver_ = "verbs";  ///< of the agent
-  std::string ia_;                ///< of the DAT provider under test; empty: siw itself is the IUT
-  bool in_kernel_ = false;        ///< that provider is kdat
+  std::string driver_ = "verbs", device_ = "siw0";  ///< of the agent
+  std::string ia_;          ///< of the DAT provider under test; empty: siw itself is the IUT
+  bool in_kernel_ = false;  ///< that provider is kdat
   lab::GuestKernelLog kernel_log_{*guest_};
+  std::string complaint_;  ///< from before the look for leaks
+  LeakSearch leak_search_;
   bool coming_up_ = false;
 };
 

@@ -57,7 +57,8 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
                  "API), kdat:DEVICE and kdat:siw-vm (kDAPL over the kernel's own verbs; the cases "
-                 "of its API alone), or agent:ARGV (words of "
+                 "of its API alone), dat:rxe-vm and kdat:rxe-vm (the same two over the kernel's "
+                 "rdma_rxe, whose transport is RoCE), or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
@@ -456,6 +457,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"edition", o.edition},
           {"strict", o.strict},
           {"slab_checks", o.slab_checks},
+          {"series", o.series},
           {"kernel_source", o.kernel_source.string()},
           {"kernel_checks", o.kernel_checks},
           {"kernel_drivers", o.kernel_drivers},

@@ -57,8 +57,9 @@ struct Options {
   Shard shard;
   bool rerun_failed = false, long_run = false, strict = false;
   bool slab_checks = false;             ///< siw-vm: the guest's kernel looks for memory errors
+  std::string series;                   ///< siw-vm: of Debian's kernels; empty: the usual one
   std::filesystem::path kernel_source;  ///< siw-vm: of the guest's kernel; empty: Debian's
-  bool kernel_checks = false;           ///< that one has KASAN, lockdep and the like
+  bool kernel_checks = false;           ///< that one has KASAN, lockdep, kmemleak and the like
   bool kernel_drivers = false;          ///< with it, drivers of iWARP hardware are compiled
   std::filesystem::path kernel_image, kernel_modules;  ///< siw-vm: a kernel that is built already
   // the run

@@ -198,7 +198,10 @@ ExitCode perform_command(const SuiteParts& parts, const std::vector<std::string>
   const Descendants descendants;
   const auto options = parse_options({command.begin() + 1, command.end()});
   if (options) {
-    const SuiteParts all = with_sessions(parts, options->select);
+    SuiteParts all = with_sessions(parts, options->select);
+    if (options->choice.over_roce)
+      all.sentinel =
+          options->choice.kind == IutChoice::Kind::kdat ? all.kdat_sentinel : all.dat_sentinel;
     return perform(all, with_current_ids(all, *options), command);
   }
   const Stop& stop = options.error();
@@ -218,7 +221,8 @@ ExitCode cannot_go_on(const std::string& why) {
 }  // namespace
 
 const cases::Case* SuiteParts::find(const std::string& id) const {
-  if (id == sentinel.id) return &sentinel;
+  for (const cases::Case* one : {&sentinel, &dat_sentinel, &kdat_sentinel})
+    if (id == one->id) return one;
   for (const Control& control : controls) {
     if (control.one.id == id) return &control.one;
   }

@@ -78,10 +78,13 @@ std::vector<std::string_view> layers_without(std::span<const cases::Case> table,
   std::vector<std::string_view> without;
   if (!asks_for("dat", IutChoice::Kind::dat, options)) without.emplace_back("dat");
   if (!asks_for("kdat", IutChoice::Kind::kdat, options)) without.emplace_back("kdat");
-  // What kdat does on the wire is its device's: no agent drives the wire through it.
-  if (options.choice.kind == IutChoice::Kind::kdat && options.command != Command::list)
+  // What kdat does on the wire is its device's: no agent drives the wire through it. And the wire of
+  // rdma_rxe is not iWARP's.
+  const bool api_alone = options.choice.kind == IutChoice::Kind::kdat || options.choice.over_roce;
+  const std::string_view own = options.choice.kind == IutChoice::Kind::kdat ? "kdat" : "dat";
+  if (api_alone && options.command != Command::list)
     for (const cases::Case& one : table)
-      if (one.layer != "kdat") without.push_back(one.layer);
+      if (one.layer != own) without.push_back(one.layer);
   return without;
 }
 

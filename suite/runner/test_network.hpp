@@ -46,6 +46,12 @@ class TestNetwork {
   /// Lines of the IUT's kernel log since the last call that a healthy kernel does not write (BUG,
   /// WARN, oops, ...); empty: none.
   [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
+  /// Whether the IUT's kernel can look for memory that it has lost (kmemleak).
+  [[nodiscard]] virtual bool finds_leaks() { return false; }
+  using Leaks = std::expected<std::string, std::string>;
+  /// Starts to look; calls `done` from the event loop with what was found, as the kernel describes
+  /// it, or with the reason why it could not look.
+  virtual void look_for_leaks(base::EpollLoop&, std::function<void(Leaks)>) {}
   /// Whether the IUT's host is up; a host that the network itself starts is not up at first.
   [[nodiscard]] virtual bool up() { return true; }
   /// Starts to reset the IUT's host, which has stopped answering or whose kernel has crashed;

@@ -35,9 +35,10 @@ input, writes replies and events as lines of JSON to standard output, and ends, 
 made, when its input ends. The words are described in docs/porting.md.
 
   --driver DRIVER           which API to drive: verbs, kverbs (the kernel's own verbs, through the
-                            module rnic_kagent), dat (through libdat2), or reference
-  --device NAME             (verbs, kverbs) the device, as `rdma link` shows it (default: the only
-                            iWARP device)
+                            module rnic_kagent), dat (through libdat2), kdat (kDAPL, through the
+                            module rnic_kdat_agent), or reference
+  --device NAME             (verbs, kverbs, kdat) the device, as `rdma link` shows it (default: the
+                            only iWARP device; kdat has none)
   --ia NAME                 (dat) the provider's name in dat.conf, see DAT_OVERRIDE
   --sockets                 (dat) connects and accepts with TCP sockets of its own, and hands them to
                             the provider (iWARP extension of DAT, sections 3.1.1 and 3.1.4). The
@@ -149,15 +150,16 @@ std::string fault_of_tester(const Options& options) {
 std::string fault_of(const Options& options) {
   if (std::string fault = fault_of_tester(options); !fault.empty()) return fault;
   const std::string& name = options.driver_name;
-  const bool drives_device = name == "verbs" || name == "kverbs";
+  const bool drives_device = name == "verbs" || name == "kverbs" || name == "kdat";
   if (!drives_device && name != "dat" && name != "reference")
-    return "--driver: there is no driver '" + name + "'; give verbs, kverbs, dat or reference";
+    return "--driver: there is no driver '" + name +
+           "'; give verbs, kverbs, dat, kdat or reference";
   if (options.ia != (name == "dat"))
     return options.ia ? "--ia goes with --driver dat" : "--driver dat needs --ia: which provider?";
   if (options.driver.sockets && name != "dat") return "--sockets goes with --driver dat";
-  if (!drives_device && options.device) return "--device goes with --driver verbs or kverbs";
+  if (!drives_device && options.device) return "--device goes with --driver verbs, kverbs or kdat";
   if (name == "reference" && !options.driver.claims.empty())
-    return "--claim goes with --driver verbs, kverbs or dat";
+    return "--claim goes with --driver verbs, kverbs, dat or kdat";
   for (const std::string& word : options.driver.claims)
     if (!is_capability(word))
       return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
@@ -296,7 +298,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     return complain(wrong_usage,
                     std::string("unexpected argument ") + argv[optind] + "; see rnic-agent --help");
   if (options.driver_name.empty())
-    return complain(wrong_usage, "say which --driver: verbs, kverbs, dat or reference");
+    return complain(wrong_usage, "say which --driver: verbs, kverbs, dat, kdat or reference");
   const std::string fault = fault_of(options);
   return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
@@ -321,14 +323,15 @@ Started start(const Options& options, [[maybe_unused]] Sink sink) {
 #endif
 #ifdef RNIC_AGENT_DAT
   if (options.driver_name == "dat") return start_dat(options.driver, std::move(sink));
+  if (options.driver_name == "kdat") return start_kdat(options.driver, std::move(sink));
 #endif
 #ifdef RNIC_AGENT_REFERENCE
   if (options.driver_name == "reference") return start_reference(options.driver, std::move(sink));
 #endif
   return {nullptr, nullptr,
           "driver " + options.driver_name +
-              " was left out of this build: install libibverbs-dev and librdmacm-dev (dat: "
-              "libdapl-dev), build again"};
+              " was left out of this build: install libibverbs-dev and librdmacm-dev (dat, "
+              "kdat: libdapl-dev), build again"};
 }
 
 /// Asks the script what it can configure. The error is one line.

@@ -39,6 +39,7 @@ struct Started {
 #endif
 #ifdef RNIC_AGENT_DAT
 [[nodiscard]] Started start_dat(const DriverOptions& options, Sink sink);
+[[nodiscard]] Started start_kdat(const DriverOptions& options, Sink sink);
 #endif
 #ifdef RNIC_AGENT_REFERENCE
 [[nodiscard]] Started start_reference(const DriverOptions& options, Sink sink);

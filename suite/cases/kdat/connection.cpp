@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Service points, requests, connections and their end.
+// Public service points, requests, connections and their end.
 #include <string>
 
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
@@ -287,16 +287,81 @@ KDAT_CASE(bad_answers_are_refused, calls(dat_cr_query, dat_cr_accept, dat_cr_rej
          "dat.cr-accept.ep-state");
 }
 
-KDAT_CASE(no_socket_is_taken, calls(dat_csp_create, dat_ep_common_connect),
-          rules("kdat.socket-connection.refused", "dat.ep-common-connect.invalid-handle")) {
-  const KernelSide end = side(pz());
-  const Word arrivals = evd(DAT_EVD_CR_FLAG, 8);
-  expect(call(RNIC_KDAT_CSP_CREATE, {ia_handle(), arrivals}), returns(DAT_COMM_NOT_SUPPORTED));
-  expect(call(RNIC_KDAT_EP_COMMON_CONNECT, {end.ep, 0, ia_handle(), 1'000'000, 0}),
-         returns(DAT_MODEL_NOT_SUPPORTED));
-  expect_ep_state(end.ep, DAT_EP_STATE_UNCONNECTED);
-  expect(call(RNIC_KDAT_EP_COMMON_CONNECT, {0, 0, ia_handle(), 1'000'000, 0}),
-         returns(DAT_INVALID_HANDLE), "dat.ep-common-connect.invalid-handle");
+// ---------------------------------------------------------------- other ways to connect
+
+KDAT_CASE(endpoint_connects_to_where_another_one_is, calls(dat_ep_dup_connect),
+          rules("dat.ep-dup-connect.success")) {
+  const KernelPair pair = connected();
+  const KernelSide again = side(pair.pz), answers = side(pair.pz);
+  const auto data = data_of_length(40);
+  expect(call(RNIC_KDAT_EP_DUP_CONNECT,
+              {again.ep, pair.active.ep, 10'000'000, data.size(), DAT_QOS_BEST_EFFORT},
+              with_data(data)),
+         succeeds);
+  const KernelEvent request = next_request(pair);
+  expect_number("service point", request.psp, pair.psp);
+  expect_octets(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
+  need(call(RNIC_KDAT_CR_ACCEPT, {request.cr, answers.ep, 0}), "no accept");
+  (void)expect_upcall(again.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_ep_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+KDAT_CASE(bad_connects_as_others_are_refused, calls(dat_ep_dup_connect),
+          rules("dat.ep-dup-connect.invalid-handle", "dat.ep-dup-connect.invalid-parameter",
+                "dat.ep-dup-connect.invalid-state", "dat.ep-dup-connect.model")) {
+  const KernelPair pair = connected();
+  const KernelSide end = side(pair.pz), other = side(pair.pz);
+  const auto connect = [&](Word ep, Word as, Word size = 0, Word qos = 0) {
+    return call(RNIC_KDAT_EP_DUP_CONNECT, {ep, as, 1'000'000, size, qos});
+  };
+  for (const Word none : {Word{0}, pair.pz}) {
+    expect(connect(none, pair.active.ep), returns(DAT_INVALID_HANDLE));
+    expect(connect(end.ep, none), returns(DAT_INVALID_HANDLE));
+  }
+  for (const Word size : {Word{0xFFFFFFFF}, Word{10'000}})
+    expect(connect(end.ep, pair.active.ep, size), returns(DAT_INVALID_PARAMETER),
+           "dat.ep-dup-connect.invalid-parameter");
+  const RuleRef state = "dat.ep-dup-connect.invalid-state";
+  expect(connect(end.ep, other.ep), returns(DAT_INVALID_STATE), state);
+  expect(connect(pair.passive.ep, pair.active.ep), returns(DAT_INVALID_STATE), state);
+  expect(connect(end.ep, pair.active.ep, 0, DAT_QOS_PREMIUM), returns(DAT_MODEL_NOT_SUPPORTED),
+         "dat.ep-dup-connect.model");
+  expect_ep_state(end.ep, DAT_EP_STATE_UNCONNECTED, "dat.ep-dup-connect.model");
+}
+
+KDAT_CASE(endpoint_connects_to_a_socket_address, calls(dat_ep_common_connect),
+          rules("dat.ep-common-connect.success")) {
+  KernelPair pair{.pz = pz()};
+  listen(pair);
+  pair.active = side(pair.pz);
+  pair.passive = side(pair.pz);
+  const auto data = data_of_length(30);
+  expect(call(RNIC_KDAT_EP_COMMON_CONNECT,
+              {pair.active.ep, 0, pair.qualifier, ia_handle(), 10'000'000, data.size()},
+              with_data(data)),
+         succeeds);
+  const KernelEvent request = next_request(pair);
+  expect_octets(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
+  need(call(RNIC_KDAT_CR_ACCEPT, {request.cr, pair.passive.ep, 0}), "no accept");
+  (void)expect_upcall(pair.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+KDAT_CASE(bad_connects_to_socket_addresses_are_refused, calls(dat_ep_common_connect),
+          rules("dat.ep-common-connect.invalid-handle", "dat.ep-common-connect.invalid-parameter",
+                "dat.ep-common-connect.invalid-state")) {
+  const KernelPair pair = connected();
+  const KernelSide end = side(pair.pz);
+  const auto connect = [&](Word ep, Word size = 0, std::uint32_t nulls = 0) {
+    return call(RNIC_KDAT_EP_COMMON_CONNECT, {ep, 0, pair.qualifier, ia_handle(), 1'000'000, size},
+                {.nulls = nulls});
+  };
+  for (const Word none : {Word{0}, pair.pz}) expect(connect(none), returns(DAT_INVALID_HANDLE));
+  const RuleRef parameter = "dat.ep-common-connect.invalid-parameter";
+  expect(connect(end.ep, 0, RNIC_KDAT_NULL(0)), returns(DAT_INVALID_PARAMETER), parameter);
+  for (const Word size : {Word{0xFFFFFFFF}, Word{10'000}})
+    expect(connect(end.ep, size), returns(DAT_INVALID_PARAMETER), parameter);
+  expect(connect(pair.active.ep), returns(DAT_INVALID_STATE),
+         "dat.ep-common-connect.invalid-state");
 }
 
 KDAT_CASES_OF_FILE(connection)

@@ -129,6 +129,46 @@ KDAT_CASE(calls_on_no_dispatcher_are_refused, calls(dat_evd_query, dat_evd_deque
   expect_refused_without(RNIC_KDAT_EVD_DEQUEUE, {queue}, {0}, "dat.evd-dequeue.invalid-parameter");
 }
 
+KDAT_CASE(resized_queue_keeps_its_events, calls(dat_evd_resize, dat_evd_query),
+          rules("dat.evd-resize.success", "dat.evd-resize.invalid-state")) {
+  const Word queue = evd(software, 4, kdapl::disable);
+  const auto post_one = [&](Word pointer) {
+    return call(RNIC_KDAT_EVD_POST_SE, {queue, DAT_SOFTWARE_EVENT, pointer});
+  };
+  for (const Word pointer : {Word{1}, Word{2}, Word{3}}) need(post_one(pointer), "no event");
+  // The queue has gone round once when it grows.
+  need(call(RNIC_KDAT_EVD_DEQUEUE, {queue}), "no event");
+  for (const Word pointer : {Word{4}, Word{5}}) need(post_one(pointer), "no event");
+  expect(call(RNIC_KDAT_EVD_RESIZE, {queue, 20}), succeeds);
+  const Word length = call(RNIC_KDAT_EVD_QUERY, {queue, 1}).out(1);
+  expect_that(length >= 20, "20 events at least", std::to_string(length));
+  for (Word pointer = 6; pointer < 20; ++pointer) expect(post_one(pointer), succeeds);
+  // It may shrink below that or not, and loses nothing.
+  expect(call(RNIC_KDAT_EVD_RESIZE, {queue, 2}), returns_one_of({DAT_SUCCESS, DAT_INVALID_STATE}),
+         "dat.evd-resize.invalid-state");
+  for (Word pointer = 2; pointer < 20; ++pointer) {
+    const Result taken = call(RNIC_KDAT_EVD_DEQUEUE, {queue});
+    expect(taken, succeeds);
+    expect_number("pointer", taken.event().cookie, pointer);
+  }
+  expect(call(RNIC_KDAT_EVD_RESIZE, {queue, 2}), succeeds);
+}
+
+KDAT_CASE(bad_lengths_are_refused, calls(dat_evd_resize),
+          rules("dat.evd-resize.invalid-handle", "dat.evd-resize.invalid-parameter",
+                "dat.evd-resize.insufficient-resources")) {
+  const Word queue = evd(software, 4, kdapl::disable);
+  for (const Word none : {Word{0}, ia_handle()})
+    expect(call(RNIC_KDAT_EVD_RESIZE, {none, 8}), returns(DAT_INVALID_HANDLE));
+  for (const Word bad : {Word{0}, Word{0xFFFFFFFF}})
+    expect(call(RNIC_KDAT_EVD_RESIZE, {queue, bad}), returns(DAT_INVALID_PARAMETER),
+           "dat.evd-resize.invalid-parameter");
+  const Word most = call(RNIC_KDAT_IA_QUERY, {ia_handle(), 1, 1}).out(RNIC_KDAT_IA_MAX_EVD_QLEN);
+  expect(call(RNIC_KDAT_EVD_RESIZE, {queue, most + 1}),
+         returns(DAT_INSUFFICIENT_RESOURCES).or_tolerably(DAT_INVALID_PARAMETER),
+         "dat.evd-resize.insufficient-resources");
+}
+
 KDAT_CASES_OF_FILE(evd)
 
 }  // namespace suite::cases::dat

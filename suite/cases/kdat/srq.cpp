@@ -113,6 +113,34 @@ KDAT_CASE(low_watermark_is_set, calls(dat_srq_set_lw),
            "dat.srq-set-lw.invalid-parameter");
 }
 
+KDAT_CASE(shared_queue_is_resized, calls(dat_srq_resize),
+          rules("dat.srq-resize.success", "dat.srq-resize.invalid-state",
+                "dat.srq-resize.invalid-parameter", "dat.srq-resize.invalid-handle")) {
+  const Word zone = pz(), queue = shared_queue(*this, zone, 8);
+  const Region memory = region(zone);
+  for (const Word cookie : {Word{1}, Word{2}, Word{3}})
+    need(call(RNIC_KDAT_SRQ_POST_RECV, {queue, 1, cookie}, {.segments = {memory.segment(0, 8)}}),
+         "no receive");
+  const auto size = [&] { return call(RNIC_KDAT_SRQ_QUERY, {queue, 1}).out(2); };
+  // A device that cannot grow the queue has no resources for that.
+  const Result larger = call(RNIC_KDAT_SRQ_RESIZE, {queue, 64});
+  expect(larger, returns_one_of({DAT_SUCCESS, DAT_INSUFFICIENT_RESOURCES}));
+  const Word wanted = larger == DAT_SUCCESS ? 64 : 8;
+  expect_that(size() >= wanted, std::to_string(wanted) + " receives at least",
+              std::to_string(size()));
+  expect(call(RNIC_KDAT_SRQ_RESIZE, {queue, 4}), succeeds);
+  expect_number("outstanding", call(RNIC_KDAT_SRQ_QUERY, {queue, 1}).out(5), 3);
+  const RuleRef state = "dat.srq-resize.invalid-state";
+  expect(call(RNIC_KDAT_SRQ_RESIZE, {queue, 2}), returns(DAT_INVALID_STATE), state);
+  expect_that(size() >= 3, "3 receives at least", std::to_string(size()), state);
+  for (const Word bad : {Word{0}, Word{0xFFFFFFFF}})
+    expect(call(RNIC_KDAT_SRQ_RESIZE, {queue, bad}), returns(DAT_INVALID_PARAMETER),
+           "dat.srq-resize.invalid-parameter");
+  for (const Word none : {Word{0}, zone})
+    expect(call(RNIC_KDAT_SRQ_RESIZE, {none, 8}), returns(DAT_INVALID_HANDLE),
+           "dat.srq-resize.invalid-handle");
+}
+
 KDAT_CASES_OF_FILE(srq)
 
 }  // namespace suite::cases::dat

@@ -82,7 +82,7 @@ siw CONFIG_RDMA_SIW
 LIST
 [ ${#missing[@]} = 0 ] || fail "this kernel has no $(printf '%s, ' "${missing[@]}" | sed 's/, $//'): configure it (siw as a module) and build again"
 grep -qx 'builtin siw' "$work/needed" && fail "siw is built in, and is loaded anew in the guest: set CONFIG_RDMA_SIW=m and build again"
-for optional in sctp crc32c_generic; do needs "$optional" >>"$work/needed" || true; done
+for optional in sctp crc32c_generic crc32_generic rdma_rxe; do needs "$optional" >>"$work/needed" || true; done
 
 # siw itself is loaded after all others, by guest/siw-variant.
 unpacked() {

@@ -11,7 +11,7 @@ SOURCE is a Linux source tree in which nothing was built (a `git worktree` of yo
 what the guest needs and no more. Makes CACHE/built/KEY, of the same form as what fetch_kernel.sh makes, and prints that folder. KEY stands
 for the state of the tree, the configuration and the compiler: a kernel that is there already is used again. After a change
 only what it touches is compiled.
-  --checks   with KASAN, lockdep and more that finds errors of memory and locking: about half as fast
+  --checks   with KASAN, lockdep, kmemleak and more that finds errors of memory and locking: about half as fast
   --drivers  compiles the drivers of iWARP hardware too (cxgb4, irdma), as far as the tree has them, and names their modules
              in CACHE/built/KEY/complete; the guest does not load them
 
@@ -88,7 +88,7 @@ if [ "$drivers" = yes ]; then
     grep -qx "$option=m" "$objects/.config" || say "this tree has no $option"
   done
 fi
-for option in CONFIG_KASAN CONFIG_PROVE_LOCKING; do
+for option in CONFIG_KASAN CONFIG_PROVE_LOCKING CONFIG_DEBUG_KMEMLEAK; do
   [ "$checks" = no ] || grep -qx "$option=y" "$objects/.config" || fail "this tree has no $option for this machine; leave out --checks"
 done
 say "building a kernel of $source"

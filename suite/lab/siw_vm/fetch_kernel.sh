@@ -36,6 +36,8 @@ mkdir -p "$cache/kernel"
 cache=$(cd "$cache" && pwd)
 
 for ready in $(ls -d "$cache/kernel/$series."*/complete 2>/dev/null | sort -rV); do
+  # One that an earlier version of this script has fetched may lack it.
+  [ -f "$(dirname "$ready")/modules/rdma_rxe.ko" ] || continue
   dirname "$ready"
   exit 0
 done
@@ -97,7 +99,7 @@ cp "$work/image/boot/config-$release" "$work/config"
 # The modules that the guest loads, flattened, and the order in which they must be loaded.
 [ -d "$work/image/lib" ] && base=$work/image || base=$work/image/usr
 depmod -b "$base" "$release"
-for module in virtio_pci virtio_net virtio_console crc32c_generic libcrc32c configfs ib_core iw_cm ib_cm rdma_cm ib_uverbs rdma_ucm sctp; do
+for module in virtio_pci virtio_net virtio_console crc32c_generic libcrc32c configfs ib_core iw_cm ib_cm rdma_cm ib_uverbs rdma_ucm sctp crc32_generic rdma_rxe; do
   modprobe -d "$base" -S "$release" --show-depends "$module" 2>/dev/null | awk '$1 == "insmod" { print $2 }'
 done | awk '!seen[$0]++' >"$work/load_order"
 for module in $(cat "$work/load_order"); do

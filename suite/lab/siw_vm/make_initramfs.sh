@@ -51,6 +51,9 @@ done
 provider=$(ls /usr/lib/*/libibverbs/libsiw-rdmav*.so 2>/dev/null | sed -n 1p)
 [ -n "$provider" ] || fail "rdma-core's siw provider is missing: install the package ibverbs-providers"
 libraries=("$provider")
+# Of the other device, for those that want it.
+other=$(ls /usr/lib/*/libibverbs/librxe-rdmav*.so 2>/dev/null | sed -n 1p)
+[ -z "$other" ] || libraries+=("$other")
 for pattern in libibverbs.so.1 librdmacm.so.1 libgcc_s.so.1 libdat2.so.2 libdaplofa.so.2; do
   found=$(ldconfig -p | awk -v name="$pattern" '$1 == name && /x86-64/ && !found++ { print $NF }')
   [ -z "$found" ] || libraries+=("$found")
@@ -66,7 +69,7 @@ mapfile -t needed < <(closure "${own[@]}" "$daemon" "${programs[@]}" "${librarie
 # name in the guest <tab> file on the host
 list() {
   printf 'init\t%s\n' "$here/guest/init"
-  printf 'bin/%s\t%s\n' siw-variant "$here/guest/siw-variant" siw-configure "$here/guest/siw-configure" busybox "$busybox"
+  printf 'bin/%s\t%s\n' siw-variant "$here/guest/siw-variant" siw-configure "$here/guest/siw-configure" siw-leaks "$here/guest/siw-leaks" busybox "$busybox"
   printf 'sbin/rnic-guestd\t%s\n' "$daemon"
   printf 'lib/siw/plain/siw.ko\t%s\n' "$kernel/siw-plain.ko"
   # A kernel that was built elsewhere may have only the other one.
@@ -96,8 +99,10 @@ if [ ! -f "$archive" ]; then
     mkdir -p "$work/root/$(dirname "$name")"
     cp -L "$file" "$work/root/$name"
   done <<<"$inventory"
-  echo "driver siw" >"$work/root/etc/libibverbs.d/siw.driver"
-  echo 'ofa-v2-siw u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""' >"$work/root/etc/dat.conf"
+  for device in siw rxe; do
+    echo "driver $device" >"$work/root/etc/libibverbs.d/$device.driver"
+    echo "ofa-v2-$device"' u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""' >>"$work/root/etc/dat.conf"
+  done
   [ -z "$root" ] || cp -a "$root/." "$work/root/"
   chmod 755 "$work"/root/init "$work"/root/bin/*
   (cd "$work/root" && find . -print0 | cpio --null --quiet -o -H newc -R 0:0) >"$work/archive"

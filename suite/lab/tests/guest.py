@@ -7,11 +7,17 @@ PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNE
 SECOND = CHANNEL.removesuffix("0") + "1"
 
 
-def in_guest(command):
+def in_guest(command, timeout=120):
     """Runs it by the guest's shell; what it printed, and its exit status."""
     done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout)
     return done.stdout, done.returncode
+
+
+def lost_memory():
+    """What the kernel's kmemleak finds, if the guest's kernel has it."""
+    said, status = in_guest("siw-leaks", timeout=600)
+    return said if status == 0 else f"siw-leaks ended with {status}: {said}"
 
 
 def objects_of(module):

@@ -57,6 +57,15 @@ BOOST_AUTO_TEST_CASE(each_kind_is_found) {
              "Kernel panic - not syncing: Fatal exception");
 }
 
+BOOST_AUTO_TEST_CASE(what_a_check_says_of_itself_is_no_fault) {
+  BOOST_TEST(find_kernel_faults("[ 0.9] kmemleak: Kernel memory leak detector initialized (mempool "
+                                "available: 15853)\n")
+                 .empty());
+  expect_one("[ 99.9] kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)\n",
+             Kind::memory,
+             "kmemleak: 2 new suspected memory leaks (see /sys/kernel/debug/kmemleak)");
+}
+
 BOOST_AUTO_TEST_CASE(time_stamps_callers_levels_and_line_ends_do_not_matter) {
   for (const char* line : {"BUG: x", "[    0.000000] BUG: x", "[12345.678901] BUG: x\r\n",
                            "[    1.000000][   T77] BUG: x\n", "[    1.000000][    C1] BUG: x",

@@ -75,13 +75,21 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(in_kdat.choice.name() == "kdat-siw-vm");
   BOOST_TEST(in_kdat.choice.in_guest());
   BOOST_TEST(in_kdat.choice.is_dat());
+  for (const auto& [iut, name, device] : {std::tuple{"dat:rxe-vm", "dat-rxe-vm", "ofa-v2-rxe"},
+                                          std::tuple{"kdat:rxe-vm", "kdat-rxe-vm", "rxe0"}}) {
+    const Options over_roce = good({"--iut", iut, "--series", "6.12"});
+    BOOST_TEST(over_roce.choice.name() == name);
+    BOOST_TEST(over_roce.choice.device == device);
+    BOOST_TEST(over_roce.choice.in_guest());
+    BOOST_TEST(over_roce.series == "6.12");
+  }
   const Options kdat_device = good({"--iut", "kdat:cxgb4_0", "--address", "192.0.2.7"});
   BOOST_TEST(kdat_device.choice.name() == "kdat");
   BOOST_TEST(kdat_device.choice.dat_cases == Words{"rnic-dat-cases"},
              boost::test_tools::per_element());
-  BOOST_TEST(kdat_device.choice.agent ==
-                 (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),
-             boost::test_tools::per_element());
+  BOOST_TEST(
+      kdat_device.choice.agent == (Words{"rnic-agent", "--driver", "kdat", "--device", "cxgb4_0"}),
+      boost::test_tools::per_element());
   const Options kernel_device = good({"--iut", "kverbs:cxgb4_0", "--address", "192.0.2.7"});
   BOOST_TEST(kernel_device.choice.agent ==
                  (Words{"rnic-agent", "--driver", "kverbs", "--device", "cxgb4_0"}),

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What becomes of the objects of rnic_kagent when its user, the device or the module goes, in the siw guest.
 
-    rnic-lab siw-vm --kernel-agent --program .../rnic-agent --program .../rnic-kernel-refusals -- \\
+    rnic-lab siw-vm --kernel-agent --watch-kernel --program .../rnic-agent --program .../rnic-kernel-refusals -- \\
         kernel_module_exercise.py .../rnic-agent [TEST...]
 
-rnic-lab prints what the guest's kernel complains of.
+rnic-lab fails if the guest's kernel complains; on one with checks, lost memory fails the test after which it is found.
 """
 import pathlib
 import sys
@@ -14,7 +14,7 @@ import unittest
 import talk
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import CHANNEL, PROGRAM, in_guest, objects_of  # noqa: E402
+from guest import CHANNEL, PROGRAM, in_guest, lost_memory, objects_of  # noqa: E402
 
 AGENT = sys.argv.pop(1)
 SIW, TESTER = "10.77.0.2", "10.77.0.1"
@@ -42,8 +42,11 @@ class Module(unittest.TestCase):
 
     def check_nothing_is_left(self):
         self.assertEqual(objects_of("rnic_kagent"), [])
-        _, status = in_guest("rmmod rnic_kagent && insmod /lib/siw/more/rnic_kagent*.ko")
+        self.assertEqual(lost_memory(), "")
+        _, status = in_guest("rmmod rnic_kagent")
         self.assertEqual(status, 0, "the module is still in use")
+        self.assertEqual(lost_memory(), "", "after the module was unloaded")
+        self.assertEqual(in_guest("insmod /lib/siw/more/rnic_kagent*.ko"), ("", 0))
 
     def test_the_kernel_knows_its_objects(self):
         self.connect_with_work()

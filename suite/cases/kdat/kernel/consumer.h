@@ -101,9 +101,15 @@ struct call {
 extern const struct call object_calls[RNIC_KDAT_END];
 extern const struct call memory_calls[RNIC_KDAT_END];
 extern const struct call endpoint_calls[RNIC_KDAT_END];
+extern const struct call point_calls[RNIC_KDAT_END];
 
 /* The nth result, or NULL where the process wants that. */
 #define OUT(c, n, place) ((c)->nulls & RNIC_KDAT_NULL(n) ? NULL : (place))
+
+/* endpoint_calls.c: the IPv4 address that is given, or that of an IA. */
+struct sockaddr_in;
+void take_address(struct session *session, u64 given, u64 ia,
+		  struct sockaddr_in *address);
 
 /* Fills in the session's triplets; false: the process may not name one. */
 bool take_segments(struct session *session, const struct rnic_kdat_call *c,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-/* The calls of endpoints, shared queues, service points and requests. */
+/* The calls of endpoints and shared queues. */
 #include <linux/in.h>
-#include <linux/net.h>
-#include <linux/string.h>
 
 #include "consumer.h"
 
@@ -76,8 +74,8 @@ static CALL(ep_get_status)
 }
 
 /* The one that is given, or that of an IA. */
-static void take_address(struct session *s, u64 given, u64 ia,
-			 struct sockaddr_in *address)
+void take_address(struct session *s, u64 given, u64 ia,
+		  struct sockaddr_in *address)
 {
 	DAT_EVD_HANDLE async_evd;
 	DAT_IA_ATTR attr = {};
@@ -106,11 +104,53 @@ static CALL(ep_common_connect)
 {
 	struct sockaddr_in address;
 
-	take_address(s, c->in[1], c->in[2], &address);
+	take_address(s, c->in[1], c->in[3], &address);
+	address.sin_port = htons(c->in[2]);
 	return dat_ep_common_connect(handle_of(s, c->in[0]),
 				     OUT(c, 0, (struct sockaddr *)&address),
-				     c->in[3], (int)c->in[4],
+				     c->in[4], (int)c->in[5],
 				     OUT(c, 1, c->data));
+}
+
+static CALL(ep_dup_connect)
+{
+	return dat_ep_dup_connect(handle_of(s, c->in[0]),
+				  handle_of(s, c->in[1]), c->in[2],
+				  (int)c->in[3], OUT(c, 0, c->data), c->in[4]);
+}
+
+static CALL(ep_modify)
+{
+	DAT_EP_PARAM param = {
+		.pz_handle = handle_of(s, c->in[2]),
+		.recv_evd_handle = handle_of(s, c->in[3]),
+		.request_evd_handle = handle_of(s, c->in[4]),
+		.connect_evd_handle = handle_of(s, c->in[5]),
+		.ep_attr = { .max_recv_dtos = c->in[6],
+			     .max_request_dtos = c->in[7],
+			     .max_recv_iov = c->in[8],
+			     .max_request_iov = c->in[9] },
+	};
+
+	return dat_ep_modify(handle_of(s, c->in[0]), c->in[1],
+			     OUT(c, 0, &param));
+}
+
+static CALL(ep_recv_query)
+{
+	DAT_COUNT buffers = 0, span = 0;
+	DAT_RETURN result = dat_ep_recv_query(
+		handle_of(s, c->in[0]), OUT(c, 0, &buffers), OUT(c, 1, &span));
+
+	c->out[0] = (u32)buffers;
+	c->out[1] = (u32)span;
+	return result;
+}
+
+static CALL(ep_set_watermark)
+{
+	return dat_ep_set_watermark(handle_of(s, c->in[0]), (int)c->in[1],
+				    (int)c->in[2]);
 }
 
 static CALL(ep_disconnect)
@@ -170,6 +210,25 @@ static CALL(post)
 	}
 }
 
+static CALL(read_to_rmr)
+{
+	DAT_DTO_COOKIE cookie = { .as_64 = c->in[1] };
+	DAT_RMR_TRIPLET sink = {
+		.virtual_address = c->in[3],
+		.segment_length = c->in[4],
+		.rmr_context = c->in[5],
+	};
+	DAT_RMR_TRIPLET remote = {
+		.virtual_address = c->in[6],
+		.segment_length = c->in[7],
+		.rmr_context = c->in[8],
+	};
+
+	return dat_ep_post_rdma_read_to_rmr(handle_of(s, c->in[0]),
+					    OUT(c, 0, &sink), cookie,
+					    OUT(c, 1, &remote), c->in[2]);
+}
+
 /* ---------------------------------------------------------------- SRQ */
 
 static CALL(srq_create)
@@ -215,6 +274,11 @@ static CALL(srq_post_recv)
 				 OUT(c, 0, list), cookie);
 }
 
+static CALL(srq_resize)
+{
+	return dat_srq_resize(handle_of(s, c->in[0]), (int)c->in[1]);
+}
+
 static CALL(srq_set_lw)
 {
 	return dat_srq_set_lw(handle_of(s, c->in[0]), (int)c->in[1]);
@@ -229,97 +293,6 @@ static CALL(srq_free)
 	return result;
 }
 
-/* ---------------------------------------------------------------- PSP */
-
-static CALL(create_psp)
-{
-	DAT_IA_HANDLE ia = handle_of(s, c->in[0]);
-	DAT_EVD_HANDLE evd = handle_of(s, c->in[2]);
-	DAT_CONN_QUAL qualifier = c->in[1];
-	DAT_PSP_HANDLE psp = DAT_HANDLE_NULL;
-	DAT_RETURN result;
-
-	if (c->number == RNIC_KDAT_PSP_CREATE)
-		result = dat_psp_create(ia, qualifier, evd, c->in[3],
-					OUT(c, 0, &psp));
-	else
-		result = dat_psp_create_any(ia, OUT(c, 1, &qualifier), evd,
-					    c->in[3], OUT(c, 0, &psp));
-	if (result == DAT_SUCCESS)
-		c->out[0] = hold(s, psp, ia_of(s, c->in[0]), NULL);
-	c->out[1] = qualifier;
-	return result;
-}
-
-static CALL(psp_query)
-{
-	DAT_PSP_PARAM param = {};
-	DAT_RETURN result = dat_psp_query(handle_of(s, c->in[0]), c->in[1],
-					  OUT(c, 0, &param));
-
-	c->out[0] = id_of(s, param.ia_handle);
-	c->out[1] = param.conn_qual;
-	c->out[2] = id_of(s, param.evd_handle);
-	c->out[3] = param.psp_flags;
-	return result;
-}
-
-static CALL(psp_free)
-{
-	DAT_RETURN result = dat_psp_free(handle_of(s, c->in[0]));
-
-	if (result == DAT_SUCCESS)
-		drop(s, c->in[0]);
-	return result;
-}
-
-static CALL(csp_create)
-{
-	DAT_COMM comm = { .domain = AF_INET, .type = SOCK_STREAM };
-	DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
-
-	return dat_csp_create(handle_of(s, c->in[0]), OUT(c, 0, &comm), NULL,
-			      handle_of(s, c->in[1]), &csp);
-}
-
-/* ---------------------------------------------------------------- CR */
-
-static CALL(cr_query)
-{
-	DAT_CR_PARAM param = {};
-	DAT_RETURN result = dat_cr_query(handle_of(s, c->in[0]), c->in[1],
-					 OUT(c, 0, &param));
-
-	c->out[0] = param.remote_port_qual;
-	c->out[1] = param.private_data_size;
-	c->out[2] = id_of(s, param.local_ep_handle);
-	c->data_length = clamp(param.private_data_size, 0, RNIC_KDAT_DATA);
-	if (param.private_data)
-		memcpy(c->data, param.private_data, c->data_length);
-	return result;
-}
-
-static CALL(cr_accept)
-{
-	DAT_RETURN result = dat_cr_accept(handle_of(s, c->in[0]),
-					  handle_of(s, c->in[1]), (int)c->in[2],
-					  OUT(c, 0, c->data));
-
-	if (result == DAT_SUCCESS)
-		drop(s, c->in[0]);
-	return result;
-}
-
-static CALL(cr_reject)
-{
-	DAT_RETURN result = dat_cr_reject(handle_of(s, c->in[0]), (int)c->in[1],
-					  OUT(c, 0, c->data));
-
-	if (result == DAT_SUCCESS)
-		drop(s, c->in[0]);
-	return result;
-}
-
 const struct call endpoint_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_EP_CREATE] = { create_ep },
 	[RNIC_KDAT_EP_CREATE_WITH_SRQ] = { create_ep },
@@ -327,6 +300,10 @@ const struct call endpoint_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_EP_GET_STATUS] = { ep_get_status, true },
 	[RNIC_KDAT_EP_CONNECT] = { ep_connect },
 	[RNIC_KDAT_EP_COMMON_CONNECT] = { ep_common_connect },
+	[RNIC_KDAT_EP_DUP_CONNECT] = { ep_dup_connect },
+	[RNIC_KDAT_EP_MODIFY] = { ep_modify },
+	[RNIC_KDAT_EP_RECV_QUERY] = { ep_recv_query, true },
+	[RNIC_KDAT_EP_SET_WATERMARK] = { ep_set_watermark, true },
 	[RNIC_KDAT_EP_DISCONNECT] = { ep_disconnect },
 	[RNIC_KDAT_EP_RESET] = { ep_reset },
 	[RNIC_KDAT_EP_FREE] = { ep_free },
@@ -335,17 +312,11 @@ const struct call endpoint_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_EP_POST_RECV] = { post, true },
 	[RNIC_KDAT_EP_POST_RDMA_READ] = { post, true },
 	[RNIC_KDAT_EP_POST_RDMA_WRITE] = { post, true },
+	[RNIC_KDAT_EP_POST_RDMA_READ_TO_RMR] = { read_to_rmr, true },
 	[RNIC_KDAT_SRQ_CREATE] = { srq_create },
 	[RNIC_KDAT_SRQ_QUERY] = { srq_query, true },
 	[RNIC_KDAT_SRQ_POST_RECV] = { srq_post_recv, true },
+	[RNIC_KDAT_SRQ_RESIZE] = { srq_resize },
 	[RNIC_KDAT_SRQ_SET_LW] = { srq_set_lw },
 	[RNIC_KDAT_SRQ_FREE] = { srq_free },
-	[RNIC_KDAT_PSP_CREATE] = { create_psp },
-	[RNIC_KDAT_PSP_CREATE_ANY] = { create_psp },
-	[RNIC_KDAT_PSP_QUERY] = { psp_query, true },
-	[RNIC_KDAT_PSP_FREE] = { psp_free },
-	[RNIC_KDAT_CSP_CREATE] = { csp_create },
-	[RNIC_KDAT_CR_QUERY] = { cr_query, true },
-	[RNIC_KDAT_CR_ACCEPT] = { cr_accept },
-	[RNIC_KDAT_CR_REJECT] = { cr_reject },
 };

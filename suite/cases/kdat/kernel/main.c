@@ -96,7 +96,8 @@ static int run_call(struct session *session, struct rnic_kdat_call *call,
 static const struct call *find_call(u32 number)
 {
 	static const struct call *const tables[] = { object_calls, memory_calls,
-						     endpoint_calls };
+						     endpoint_calls,
+						     point_calls };
 	size_t i;
 
 	if (number >= RNIC_KDAT_END)

@@ -218,6 +218,64 @@ static CALL(lmr_sync_write)
 				       OUT(c, 0, s->segments), c->in[1]);
 }
 
+static CALL(create_rmr)
+{
+	DAT_PZ_HANDLE pz = handle_of(s, c->in[0]);
+	DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+	DAT_RETURN result;
+
+	if (c->number == RNIC_KDAT_RMR_CREATE)
+		result = dat_rmr_create(pz, OUT(c, 0, &rmr));
+	else
+		result = dat_rmr_create_for_ep(pz, OUT(c, 0, &rmr));
+	if (result == DAT_SUCCESS)
+		c->out[0] = hold(s, rmr, ia_of(s, c->in[0]), NULL);
+	return result;
+}
+
+static CALL(rmr_query)
+{
+	DAT_RMR_PARAM param = {};
+	DAT_RETURN result = dat_rmr_query(handle_of(s, c->in[0]), c->in[1],
+					  OUT(c, 0, &param));
+
+	c->out[0] = id_of(s, param.ia_handle);
+	c->out[1] = id_of(s, param.pz_handle);
+	c->out[2] = param.lmr_triplet.virtual_address;
+	c->out[3] = param.lmr_triplet.segment_length;
+	c->out[4] = param.lmr_triplet.lmr_context;
+	c->out[5] = param.mem_priv;
+	c->out[6] = param.rmr_context;
+	c->out[7] = param.rmr_scope;
+	c->out[8] = param.va_type;
+	return result;
+}
+
+static CALL(rmr_bind)
+{
+	DAT_RMR_COOKIE cookie = { .as_64 = c->in[5] };
+	DAT_RMR_CONTEXT context = 0;
+	DAT_RETURN result;
+
+	if (!take_segments(s, c, 1))
+		return MISUSED;
+	result = dat_rmr_bind(handle_of(s, c->in[0]), handle_of(s, c->in[1]),
+			      OUT(c, 0, &s->segments[0]), c->in[2], c->in[3],
+			      handle_of(s, c->in[4]), cookie, c->in[6],
+			      OUT(c, 1, &context));
+	c->out[0] = context;
+	return result;
+}
+
+static CALL(rmr_free)
+{
+	DAT_RETURN result = dat_rmr_free(handle_of(s, c->in[0]));
+
+	if (result == DAT_SUCCESS)
+		drop(s, c->in[0]);
+	return result;
+}
+
 const struct call memory_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_LMR_KCREATE] = { lmr_kcreate },
 	[RNIC_KDAT_LMR_ALLOCATE] = { lmr_allocate },
@@ -227,4 +285,9 @@ const struct call memory_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_LMR_FREE] = { lmr_free },
 	[RNIC_KDAT_LMR_SYNC_RDMA_READ] = { lmr_sync_read, true },
 	[RNIC_KDAT_LMR_SYNC_RDMA_WRITE] = { lmr_sync_write, true },
+	[RNIC_KDAT_RMR_CREATE] = { create_rmr },
+	[RNIC_KDAT_RMR_CREATE_FOR_EP] = { create_rmr },
+	[RNIC_KDAT_RMR_QUERY] = { rmr_query, true },
+	[RNIC_KDAT_RMR_BIND] = { rmr_bind, true },
+	[RNIC_KDAT_RMR_FREE] = { rmr_free },
 };

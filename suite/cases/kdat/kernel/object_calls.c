@@ -381,6 +381,11 @@ static CALL(evd_dequeue)
 	return result;
 }
 
+static CALL(evd_resize)
+{
+	return dat_evd_resize(handle_of(s, c->in[0]), (int)c->in[1]);
+}
+
 static CALL(evd_free)
 {
 	DAT_RETURN result = dat_evd_free(handle_of(s, c->in[0]));
@@ -412,5 +417,6 @@ const struct call object_calls[RNIC_KDAT_END] = {
 	[RNIC_KDAT_EVD_QUERY] = { evd_query, true },
 	[RNIC_KDAT_EVD_POST_SE] = { evd_post_se, true },
 	[RNIC_KDAT_EVD_DEQUEUE] = { evd_dequeue, true },
+	[RNIC_KDAT_EVD_RESIZE] = { evd_resize },
 	[RNIC_KDAT_EVD_FREE] = { evd_free },
 };

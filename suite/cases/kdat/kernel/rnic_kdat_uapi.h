@@ -17,7 +17,7 @@
 #include <linux/types.h>
 
 #define RNIC_KDAT_DEVICE "/dev/rnic_kdat"
-#define RNIC_KDAT_VERSION 1
+#define RNIC_KDAT_VERSION 2
 
 #define RNIC_KDAT_INS 12
 #define RNIC_KDAT_OUTS 16
@@ -95,6 +95,8 @@ enum rnic_kdat_number {
 	RNIC_KDAT_EVD_POST_SE,
 	/* evd; event; nulls: event */
 	RNIC_KDAT_EVD_DEQUEUE,
+	/* evd, qlen */
+	RNIC_KDAT_EVD_RESIZE,
 	/* evd */
 	RNIC_KDAT_EVD_FREE,
 	/*
@@ -121,6 +123,21 @@ enum rnic_kdat_number {
 	/* ia, count; segment; nulls: segments */
 	RNIC_KDAT_LMR_SYNC_RDMA_READ,
 	RNIC_KDAT_LMR_SYNC_RDMA_WRITE,
+	/* pz; out: rmr; nulls: that */
+	RNIC_KDAT_RMR_CREATE,
+	RNIC_KDAT_RMR_CREATE_FOR_EP,
+	/*
+	 * rmr, mask; out: ia, pz, address, length, lmr_context, privileges,
+	 * rmr_context, scope, va_type; nulls: param
+	 */
+	RNIC_KDAT_RMR_QUERY,
+	/*
+	 * rmr, lmr, privileges, va_type, ep, cookie, flags; the first segment;
+	 * out: rmr_context; nulls: segment, context
+	 */
+	RNIC_KDAT_RMR_BIND,
+	/* rmr */
+	RNIC_KDAT_RMR_FREE,
 	/*
 	 * ia, pz, recv_evd, request_evd, connect_evd, whether there are
 	 * attributes, max_recv_dtos, max_request_dtos, max_recv_iov,
@@ -137,8 +154,19 @@ enum rnic_kdat_number {
 	 * timeout, private_data_size, qos, flags; data; nulls: address, data
 	 */
 	RNIC_KDAT_EP_CONNECT,
-	/* ep, address, ia, timeout, private_data_size; data; nulls */
+	/* ep, address, port, ia, timeout, private_data_size; data; nulls */
 	RNIC_KDAT_EP_COMMON_CONNECT,
+	/* ep, the other ep, timeout, private_data_size, qos; data; nulls: data */
+	RNIC_KDAT_EP_DUP_CONNECT,
+	/*
+	 * ep, mask, pz, recv_evd, request_evd, connect_evd, max_recv_dtos,
+	 * max_request_dtos, max_recv_iov, max_request_iov; nulls: param
+	 */
+	RNIC_KDAT_EP_MODIFY,
+	/* ep; out: buffers, span; nulls: those */
+	RNIC_KDAT_EP_RECV_QUERY,
+	/* ep, soft, hard */
+	RNIC_KDAT_EP_SET_WATERMARK,
 	/* ep, flags */
 	RNIC_KDAT_EP_DISCONNECT,
 	/* ep */
@@ -152,6 +180,11 @@ enum rnic_kdat_number {
 	/* and remote address, length, rmr_context; nulls: segments, remote */
 	RNIC_KDAT_EP_POST_RDMA_READ,
 	RNIC_KDAT_EP_POST_RDMA_WRITE,
+	/*
+	 * ep, cookie, flags, address, length and rmr_context of the sink, and
+	 * of the remote memory; nulls: sink, remote
+	 */
+	RNIC_KDAT_EP_POST_RDMA_READ_TO_RMR,
 	/* ia, pz, max_recv_dtos, max_recv_iov, low_watermark; out: srq; nulls:
 	 * that, attr
 	 */
@@ -160,6 +193,8 @@ enum rnic_kdat_number {
 	RNIC_KDAT_SRQ_QUERY,
 	/* srq, count, cookie; segment; nulls: segments */
 	RNIC_KDAT_SRQ_POST_RECV,
+	/* srq, max_recv_dtos */
+	RNIC_KDAT_SRQ_RESIZE,
 	/* srq, watermark */
 	RNIC_KDAT_SRQ_SET_LW,
 	/* srq */
@@ -171,14 +206,33 @@ enum rnic_kdat_number {
 	RNIC_KDAT_PSP_QUERY,
 	/* psp */
 	RNIC_KDAT_PSP_FREE,
-	/* ia, evd; nulls: comm */
+	/* ia, qualifier, ep, evd; out: rsp; nulls: that */
+	RNIC_KDAT_RSP_CREATE,
+	/* rsp, mask; out: ia, qualifier, evd, ep; nulls: param */
+	RNIC_KDAT_RSP_QUERY,
+	/* rsp */
+	RNIC_KDAT_RSP_FREE,
+	/*
+	 * ia, domain, type and protocol of the communicator, IPv4 address in
+	 * network order (0: that of the ia), port, evd; out: csp; nulls: that,
+	 * communicator, address
+	 */
 	RNIC_KDAT_CSP_CREATE,
+	/*
+	 * csp, mask; out: ia, domain, type, protocol, address, port, evd;
+	 * nulls: param
+	 */
+	RNIC_KDAT_CSP_QUERY,
+	/* csp */
+	RNIC_KDAT_CSP_FREE,
 	/* cr, mask; out: port, private_data_size, ep; data; nulls: param */
 	RNIC_KDAT_CR_QUERY,
 	/* cr, ep, private_data_size; data; nulls: data */
 	RNIC_KDAT_CR_ACCEPT,
 	/* cr, private_data_size; data; nulls: data */
 	RNIC_KDAT_CR_REJECT,
+	/* cr, qualifier */
+	RNIC_KDAT_CR_HANDOFF,
 	RNIC_KDAT_END,
 };
 
@@ -243,7 +297,8 @@ struct rnic_kdat_segment {
 struct rnic_kdat_event {
 	__u32 number;
 	__u32 evd;
-	__u32 ep; /* of a completion or connection; of others the object */
+	__u32 ep; /* of a completion or connection; of others, and of binds, the
+		     object */
 	__u32 status;
 	__u64 cookie; /* or the pointer of a software event */
 	__u32 length; /* of the transfer, or of the private data */

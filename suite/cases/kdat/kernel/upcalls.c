@@ -88,6 +88,13 @@ void translate(struct session *session, const DAT_EVENT *event,
 		told->operation = data->dto_completion_event_data.operation;
 		told->rmr_context = data->dto_completion_event_data.rmr_context;
 		break;
+	case 0x01000:
+		told->ep = id_of(session,
+				 data->rmr_completion_event_data.rmr_handle);
+		told->cookie =
+			data->rmr_completion_event_data.user_cookie.as_64;
+		told->status = data->rmr_completion_event_data.status;
+		break;
 	case 0x02000:
 		translate_request(session, event, told);
 		break;

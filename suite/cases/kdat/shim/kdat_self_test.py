@@ -23,7 +23,8 @@ SCALE = "4"
 
 
 class Guest:
-    def __init__(self, cases):
+    def __init__(self, cases, ia):
+        self.ia = ia
         self.program, channel = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
         self.listing = cases
         self.free = queue.Queue()
@@ -36,7 +37,7 @@ class Guest:
 
     def run(self, case, fault=None):
         """The words of one run."""
-        argv = ["/bin/rnic-dat-cases", "--run", case.id, "--ia", "siw0", "--deadline-scale", SCALE]
+        argv = ["/bin/rnic-dat-cases", "--run", case.id, "--ia", self.ia, "--deadline-scale", SCALE]
         if fault is not None:
             argv = ["/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", f"RNIC_DAT_FAULT={fault}", *argv]
         channel = self.free.get()
@@ -52,6 +53,7 @@ def arguments_of():
                                      "fault; 1 not; 2 wrong usage")
     parser.add_argument("--cases", required=True, help="the program rnic-dat-cases on this host, for its list")
     parser.add_argument("--known", required=True, help="file of the cases that no fault fails, with reasons")
+    parser.add_argument("--ia", default="siw0", help="the device in the guest; default: siw0")
     parser.add_argument("--select", default="*", help="only cases whose id matches this pattern")
     parser.add_argument("--without-faults", action="store_true", help="only see that each case passes")
     return parser.parse_args()
@@ -73,7 +75,7 @@ def judge(guest, case, without_faults):
 
 def main():
     arguments = arguments_of()
-    guest, known = Guest(arguments.cases), dat_self_test.read_reasons(arguments.known)
+    guest, known = Guest(arguments.cases, arguments.ia), dat_self_test.read_reasons(arguments.known)
     cases = [case for case in guest.cases() if fnmatch.fnmatch(case.id, arguments.select)]
     with concurrent.futures.ThreadPoolExecutor(CHANNELS) as pool:
         outcomes = list(pool.map(lambda case: judge(guest, case, arguments.without_faults), cases))

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What becomes of the objects of kdat when its consumer, the device or the module goes, in the siw guest.
 
-    rnic-lab siw-vm --kdat --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- module_exercise.py
+    rnic-lab siw-vm --kdat --watch-kernel --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- module_exercise.py
 
-rnic-lab prints what the guest's kernel complains of.
+rnic-lab fails if the guest's kernel complains; on one with checks, lost memory fails the test after which it is found.
 """
 import pathlib
 import subprocess
@@ -12,7 +12,7 @@ import sys
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "lab" / "tests"))
-from guest import CHANNEL, PROGRAM, in_guest, objects_of  # noqa: E402
+from guest import CHANNEL, PROGRAM, in_guest, lost_memory, objects_of  # noqa: E402
 
 # A case whose last event the shim keeps from it: it has a connection, regions and a posted Read, and waits.
 HOLDING = ("/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", "RNIC_DAT_FAULT=kind=event_drop,nth=4", "/bin/rnic-dat-cases",
@@ -34,8 +34,12 @@ class Module(unittest.TestCase):
 
     def check_nothing_is_left(self):
         self.assertEqual(objects_of("[kdat]"), [])
-        said, status = in_guest("rmmod rnic_kdat_agent kdat && insmod /lib/siw/more/kdat-*.ko && insmod /lib/siw/more/rnic_kdat_agent-*.ko")
+        self.assertEqual(lost_memory(), "")
+        said, status = in_guest("rmmod rnic_kdat_agent kdat")
         self.assertEqual(status, 0, f"a module is still in use: {said}")
+        self.assertEqual(lost_memory(), "", "after the modules were unloaded")
+        said, status = in_guest("insmod /lib/siw/more/kdat-*.ko && insmod /lib/siw/more/rnic_kdat_agent-*.ko")
+        self.assertEqual(status, 0, said)
 
     def test_the_kernel_knows_its_objects(self):
         kinds = objects_of("[kdat]")

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The open /dev/rnic_kdat: calls of kDAPL that the module makes for us, its memory and its UpCalls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "suite/cases/kdat/kernel/rnic_kdat_uapi.h"
+#include "suite/iut/messages.hpp"
+#include "suite/upper_tester/dat/dat_api.hpp"
+
+namespace suite::upper_tester::kdat {
+
+using Word = std::uint64_t;  ///< a number of a call; handles are numbers too, and 0 is none
+
+/// What came back of a call.
+struct Result {
+  rnic_kdat_call record{};
+  int error = 0;  ///< errno of the module itself, which then has made no call
+  [[nodiscard]] bool good() const { return error == 0 && record.returned == DAT_SUCCESS; }
+  [[nodiscard]] Word out(std::size_t n) const { return record.out[n]; }
+};
+/// What the agent replies where a call was not good.
+[[nodiscard]] iut::Reply failed(const char* call, const Result& result);
+
+class KernelConsumer {
+ public:
+  KernelConsumer() = default;
+  KernelConsumer(const KernelConsumer&) = delete;
+  KernelConsumer& operator=(const KernelConsumer&) = delete;
+  ~KernelConsumer();  ///< the module then frees all that was made
+
+  /// An error in one line, or nothing.
+  [[nodiscard]] std::string open();
+  [[nodiscard]] int descriptor() const { return fd_; }
+
+  [[nodiscard]] Result call(std::uint32_t number, std::initializer_list<Word> in,
+                            const iut::Octets& data = {},
+                            const std::vector<rnic_kdat_segment>& segments = {}) const;
+  /// The next UpCall that has come, without waiting.
+  [[nodiscard]] std::optional<rnic_kdat_upcall> next_upcall() const;
+
+ private:
+  int fd_ = -1;
+};
+
+/// Pages of the module, mapped here. The module frees them when its file is closed.
+class KernelMemory {
+ public:
+  KernelMemory() = default;
+  KernelMemory(KernelMemory&& other) noexcept { *this = std::move(other); }
+  KernelMemory& operator=(KernelMemory&& other) noexcept;
+  ~KernelMemory();
+
+  /// 0 or an errno; then nothing was made.
+  [[nodiscard]] int make(const KernelConsumer& consumer, std::size_t size);
+  [[nodiscard]] Word handle() const { return handle_; }
+  [[nodiscard]] std::byte* data() const { return start_; }
+
+ private:
+  Word handle_ = 0;
+  std::byte* start_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace suite::upper_tester::kdat
