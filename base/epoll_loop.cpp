@@ -46,11 +46,15 @@ class EpollLoop::State {
     }
   }
 
-  [[nodiscard]] bool await(Ready& ready, Duration limit) const {
-    const timespec timeout = timespec_of(limit);
-    ready.count = epoll_pwait2(epoll_.get(), ready.events.data(),
-                               static_cast<int>(ready.events.size()), &timeout, nullptr);
-    if (ready.count < 0 && errno != EINTR) throw_errno("epoll_pwait2");
+  [[nodiscard]] bool await(Ready& ready, std::optional<Duration> limit) const {
+    const auto most = static_cast<int>(ready.events.size());
+    if (!limit || *limit <= Duration::zero()) {  // the kernel needs no timer
+      ready.count = epoll_wait(epoll_.get(), ready.events.data(), most, limit ? 0 : -1);
+    } else {
+      const timespec timeout = timespec_of(*limit);
+      ready.count = epoll_pwait2(epoll_.get(), ready.events.data(), most, &timeout, nullptr);
+    }
+    if (ready.count < 0 && errno != EINTR) throw_errno("epoll_wait");
     return ready.count >= 0;
   }
 
@@ -111,11 +115,11 @@ class EpollLoop::State {
   Round poll(TimePoint deadline, const std::function<bool()>& done) {
     static_cast<void>(hasten());
     if (const auto next = timers_.next()) deadline = std::min(deadline, *next);
-    // An endless deadline is waited for in portions, which spares the arithmetic an overflow.
-    const bool waits = deadline != TimePoint{};
-    const Duration left = waits ? std::clamp<Duration>(deadline - Clock::now(), Duration::zero(),
-                                                       std::chrono::seconds(60))
-                                : Duration::zero();
+    std::optional<Duration> left;
+    if (deadline == TimePoint{})
+      left = Duration::zero();
+    else if (deadline != TimePoint::max())
+      left = deadline - Clock::now();
     Ready ready;
     static_cast<void>(await(ready, left));
     return call_watchers(ready, done);
@@ -179,7 +183,9 @@ void EpollLoop::unwatch(int fd) {
   state_->control(EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-bool EpollLoop::await(Ready& ready, Duration limit) const { return state_->await(ready, limit); }
+bool EpollLoop::await(Ready& ready, std::optional<Duration> limit) const {
+  return state_->await(ready, limit);
+}
 
 void EpollLoop::dispatch(const Ready& ready) { state_->dispatch(ready); }
 

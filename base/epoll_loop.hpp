@@ -38,9 +38,9 @@ class EpollLoop final : public EventLoop {
     std::array<epoll_event, 32> events;
     int count = 0;
   };
-  /// Waits until one of the watched is ready, for so long at most. It needs no lock. False: a signal
-  /// handler has run.
-  [[nodiscard]] bool await(Ready& ready, Duration limit) const;
+  /// Waits until one of the watched is ready, for so long at most, or for as long as it takes. It needs
+  /// no lock. False: a signal handler has run.
+  [[nodiscard]] bool await(Ready& ready, std::optional<Duration> limit) const;
   /// Dispatches what await() has found, and timers that are due: many, but not for ever if each adds
   /// another.
   void dispatch(const Ready& ready);

@@ -138,12 +138,7 @@ void ConnectionManager::link_finished(Link& link) {
   Entry* entry = find(link);
   if (entry == nullptr) return;
   over(*entry);
-  defer([this, id = entry->id] {
-    const auto found = entries_.find(id);
-    if (found == entries_.end()) return;
-    by_link_.erase(found->second.link.get());
-    entries_.erase(found);
-  });
+  defer([this, id = entry->id] { remove(id); });
 }
 
 void ConnectionManager::over(Entry& entry) {

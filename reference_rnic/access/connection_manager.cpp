@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 namespace rnic::access {
@@ -134,14 +135,20 @@ std::size_t ConnectionManager::startups_allowed() const {
   return most;
 }
 
+/// Connections of the listener on which nobody has decided.
+std::size_t ConnectionManager::undecided_of(ListenerId listener) {
+  std::erase_if(startups_, [this](ConnectionId id) {
+    const Entry* entry = find(id);
+    return entry == nullptr ||
+           (entry->phase != Phase::starting && entry->phase != Phase::requested);
+  });
+  return static_cast<std::size_t>(std::ranges::count_if(
+      startups_, [&](ConnectionId id) { return find(id)->listener == listener; }));
+}
+
 void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Connection> connection) {
   const auto found = listeners_.find(listener);
-  const auto undecided = std::ranges::count_if(entries_, [&](const auto& item) {
-    const Phase phase = item.second.phase;
-    return item.second.listener == listener &&
-           (phase == Phase::starting || phase == Phase::requested);
-  });
-  if (found == listeners_.end() || static_cast<std::size_t>(undecided) >= startups_allowed()) {
+  if (found == listeners_.end() || undecided_of(listener) >= startups_allowed()) {
     connection->reset();
     return;
   }
@@ -165,6 +172,7 @@ auto ConnectionManager::add_responder(const StartupOptions& options, ListenerId 
   config.ord = rnic_.attributes().max_ord;
   Entry& entry = add(std::move(config), options);
   entry.listener = listener;
+  startups_.push_back(entry.id);
   return entry;
 }
 
@@ -212,7 +220,7 @@ std::expected<ConnectionId, Failure> ConnectionManager::initiate(
   config.ord = depth(parameters.ord, rnic_.attributes().max_ord, std::nullopt);
   config.private_data = parameters.private_data;
   Entry& entry = add(std::move(config), options);
-  entry.queue_pair = queue_pair;
+  assign(entry, queue_pair);
   std::expected<void, Failure> result;
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry.link->stream()); !attached) {
     result = failure(attached.error(), "the queue pair cannot be connected");
@@ -220,8 +228,7 @@ std::expected<ConnectionId, Failure> ConnectionManager::initiate(
     result = failure(started.error().code, std::move(started.error().message));
   }
   if (result) return entry.id;
-  by_link_.erase(entry.link.get());
-  entries_.erase(entry.id);
+  remove(entry.id);
   return std::unexpected(result.error());
 }
 
@@ -239,8 +246,9 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
     return failure(EINVAL, "more private data than fits a startup frame");
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry->link->stream()); !attached)
     return failure(attached.error(), "the queue pair cannot be connected");
-  entry->queue_pair = queue_pair;
+  assign(*entry, queue_pair);
   entry->phase = Phase::replied;
+  entry->startup_frame = {};
   const auto& asked = entry->asked;
   const std::uint16_t ird = ird_for(*entry, parameters);
   const std::uint16_t ord = depth(parameters.ord, rnic_.attributes().max_ord,
@@ -256,6 +264,7 @@ std::uint16_t ConnectionManager::ird_for(const Entry& entry,
   const std::uint16_t most = rnic_.attributes().max_ird;
   std::uint16_t ird =
       depth(parameters.ird, most, entry.asked ? std::optional(entry.asked->ord) : std::nullopt);
+  if (decisions_.empty()) return ird;
   // Each stream has its own read queue (RFC 5042 section 6.4.3.3).
   const auto others = std::ranges::count_if(
       entries_, [](const auto& item) { return item.second.phase == Phase::established; });
@@ -328,11 +337,10 @@ void ConnectionManager::drop(verbs::QueuePairHandle queue_pair) {
   if (entry == nullptr) return;
   decisions_.ask(&Decisions::endpoint_dropped, *entry->link);
   entry->link->reset();  // verbs.endpoint.destroyed-while-accepting
-  by_link_.erase(entry->link.get());
   std::erase_if(events_, [&](const ConnectionEvent& event) {
     return std::visit([&](const auto& item) { return item.connection == entry->id; }, event);
   });
-  entries_.erase(entry->id);
+  remove(entry->id);
 }
 
 void ConnectionManager::leave(verbs::QueuePairHandle queue_pair) {
@@ -340,12 +348,14 @@ void ConnectionManager::leave(verbs::QueuePairHandle queue_pair) {
   if (entry == nullptr || entry->phase != Phase::established) return drop(queue_pair);
   entry->link->leave();
   entry->phase = Phase::over;
-  entry->queue_pair = {};
+  assign(*entry, {});
 }
 
 void ConnectionManager::reset() {
   for (auto& [id, entry] : entries_) entry.link->reset();
   by_link_.clear();
+  by_queue_pair_.clear();
+  startups_.clear();
   entries_.clear();
   listeners_.clear();
   events_.clear();
@@ -353,20 +363,15 @@ void ConnectionManager::reset() {
 
 auto ConnectionManager::addresses(verbs::QueuePairHandle queue_pair) const
     -> std::optional<Addresses> {
-  const auto found =
-      std::ranges::find_if(entries_.rbegin(), entries_.rend(),
-                           [&](const auto& item) { return item.second.queue_pair == queue_pair; });
-  if (found == entries_.rend() || found->second.link->connection() == nullptr) return std::nullopt;
-  const llp::Connection& connection = *found->second.link->connection();
+  const Entry* entry = find(queue_pair);
+  if (entry == nullptr || entry->link->connection() == nullptr) return std::nullopt;
+  const llp::Connection& connection = *entry->link->connection();
   return Addresses{connection.local(), connection.remote()};
 }
 
 bool ConnectionManager::is_connecting(verbs::QueuePairHandle queue_pair) const {
-  return std::ranges::any_of(entries_, [&](const auto& item) {
-    const Phase phase = item.second.phase;
-    return item.second.queue_pair == queue_pair &&
-           (phase == Phase::starting || phase == Phase::replied);
-  });
+  const Entry* entry = find(queue_pair);
+  return entry != nullptr && (entry->phase == Phase::starting || entry->phase == Phase::replied);
 }
 
 // ---- look-up ----
@@ -381,13 +386,30 @@ auto ConnectionManager::find(ConnectionId connection) -> Entry* {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-auto ConnectionManager::find(verbs::QueuePairHandle queue_pair) -> Entry* {
+auto ConnectionManager::find(verbs::QueuePairHandle queue_pair) const -> const Entry* {
   if (!queue_pair) return nullptr;
-  // The latest: an earlier connection of the same queue pair may still be closing.
-  const auto found =
-      std::ranges::find_if(entries_.rbegin(), entries_.rend(),
-                           [&](const auto& item) { return item.second.queue_pair == queue_pair; });
-  return found == entries_.rend() ? nullptr : &found->second;
+  constexpr ConnectionId greatest{~std::uint64_t{0}};
+  const auto behind = by_queue_pair_.upper_bound({queue_pair, greatest});
+  if (behind == by_queue_pair_.begin() || std::prev(behind)->first != queue_pair) return nullptr;
+  return &entries_.at(std::prev(behind)->second);
+}
+
+auto ConnectionManager::find(verbs::QueuePairHandle queue_pair) -> Entry* {
+  return const_cast<Entry*>(std::as_const(*this).find(queue_pair));
+}
+
+void ConnectionManager::assign(Entry& entry, verbs::QueuePairHandle queue_pair) {
+  by_queue_pair_.erase({entry.queue_pair, entry.id});
+  entry.queue_pair = queue_pair;
+  if (queue_pair) by_queue_pair_.emplace(queue_pair, entry.id);
+}
+
+void ConnectionManager::remove(ConnectionId connection) {
+  const auto found = entries_.find(connection);
+  if (found == entries_.end()) return;
+  assign(found->second, {});
+  by_link_.erase(found->second.link.get());
+  entries_.erase(found);
 }
 
 }  // namespace rnic::access

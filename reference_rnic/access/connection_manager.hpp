@@ -13,7 +13,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference_rnic/access/connection_event.hpp"
@@ -139,6 +141,7 @@ class ConnectionManager final : private Link::Owner {
   void over(Entry& entry);
   /// Resets the connections of the listener on which its consumer has not decided.
   void drop_undecided(ListenerId listener, Requests requests);
+  [[nodiscard]] std::size_t undecided_of(ListenerId listener);
   [[nodiscard]] std::size_t startups_allowed() const;
   void fail(Entry& entry, ConnectFailure failure);
   /// Reports the event to the consumer.
@@ -149,6 +152,10 @@ class ConnectionManager final : private Link::Owner {
   [[nodiscard]] Entry* find(Link& link);
   [[nodiscard]] Entry* find(ConnectionId connection);
   [[nodiscard]] Entry* find(verbs::QueuePairHandle queue_pair);
+  [[nodiscard]] const Entry* find(verbs::QueuePairHandle queue_pair) const;
+  /// Makes the connection that of the queue pair; none: of no queue pair any more.
+  void assign(Entry& entry, verbs::QueuePairHandle queue_pair);
+  void remove(ConnectionId connection);
   [[nodiscard]] Entry& add(stream::Config config, const StartupOptions& options);
   [[nodiscard]] Entry& add_responder(const StartupOptions& options, ListenerId listener);
   [[nodiscard]] std::expected<ConnectionId, Failure> initiate(
@@ -169,6 +176,10 @@ class ConnectionManager final : private Link::Owner {
   std::map<ListenerId, std::unique_ptr<ListenerEntry>> listeners_;
   std::map<ConnectionId, Entry> entries_;
   std::map<const Link*, ConnectionId> by_link_;
+  /// The latest of a queue pair is last: an earlier one may still be closing.
+  std::set<std::pair<verbs::QueuePairHandle, ConnectionId>> by_queue_pair_;
+  /// Responders, of which some have been decided on since.
+  std::vector<ConnectionId> startups_;
   std::deque<ConnectionEvent> events_;
   bool delivery_due_ = false;
   std::uint64_t next_id_ = 1;

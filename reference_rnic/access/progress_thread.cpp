@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 constexpr auto longest_pause = 1ms;
 /// So long after the last of these the thread looks at every pause whether it has to take over.
 constexpr auto watchful_for = 20ms;
-/// Instead of for ever, which spares the arithmetic an overflow.
+/// Of the thread, instead of for ever, which spares the arithmetic an overflow.
 constexpr auto longest_wait = 60s;
 
 /// Signals are for the consumer's own threads.
@@ -247,14 +247,15 @@ Wakeup::Cause ProgressThread::drive(Lock& lock, Wakeup& wakeup,
   if (loop_.before_wait()) return Wakeup::Cause::woken;  // perhaps it was waited for
   const base::TimePoint now = loop_.now();
   if (deadline && *deadline <= now) return Wakeup::Cause::timed_out;
-  base::TimePoint until = std::min(deadline.value_or(now + longest_wait), now + longest_wait);
-  until = std::max(now, std::min(loop_.next_timer().value_or(until), until));
+  constexpr base::TimePoint no_limit = base::TimePoint::max();
+  const base::TimePoint until =
+      std::min(deadline.value_or(no_limit), loop_.next_timer().value_or(no_limit));
   base::EpollLoop::Ready ready;
   bool undisturbed = true;
   {
     const Asleep asleep(*this, lock, wakeup, until);
     const NoCancellation::Exception here(call);
-    undisturbed = loop_.await(ready, until - now);
+    undisturbed = loop_.await(ready, until == no_limit ? std::nullopt : std::optional(until - now));
   }
   dispatch(ready);
   return undisturbed ? Wakeup::Cause::woken : Wakeup::Cause::signaled;

@@ -5,10 +5,10 @@
 // the configuration can change before. Receives that are posted earlier wait here.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/dat/borrowed_socket.hpp"
 #include "reference_rnic/dat/ep_state.hpp"
 #include "reference_rnic/dat/error_mapping.hpp"
@@ -65,9 +65,12 @@ class Ep final : public Object {
     verbs::RegionHandle sink{};
   };
   /// The work requests that make up one DTO; the last of them carries its completion.
-  [[nodiscard]] DAT_RETURN post(std::vector<Part> parts, const Posted& posted);
-  [[nodiscard]] DAT_RETURN post_read(std::span<const verbs::Piece> sinks,
-                                     const DAT_RMR_TRIPLET& source, const Posted& posted);
+  [[nodiscard]] DAT_RETURN post(std::span<const Part> parts, const Posted& posted);
+  [[nodiscard]] DAT_RETURN post(const Part& part, const Posted& posted) {
+    return post(std::span(&part, 1), posted);
+  }
+  [[nodiscard]] DAT_RETURN post_read(const verbs::Pieces& sinks, const DAT_RMR_TRIPLET& source,
+                                     const Posted& posted);
   void completed(const verbs::Completion& completion);
   [[nodiscard]] DAT_COUNT buffers_held() const;
   void check_watermarks();
@@ -93,7 +96,7 @@ class Ep final : public Object {
   void post_connection_event(DAT_EVENT_NUMBER number, std::vector<std::byte> data = {});
   void end_attempt(DAT_EVENT_NUMBER number, std::vector<std::byte> data = {});
   [[nodiscard]] std::expected<Part, DAT_RETURN> read_into(const verbs::Piece& sink);
-  void give_back(const std::vector<Part>& parts);
+  void give_back(std::span<const Part> parts) const;
   void release_held();
   [[nodiscard]] std::expected<access::ConnectionId, access::Failure> start(const Request& request);
   void show(const verbs::Completion& completion, const Posted& posted);
@@ -101,7 +104,7 @@ class Ep final : public Object {
   void watch(Evd* evd, DAT_COMPLETION_FLAGS flags, int change) const;
 
   PostedTable posted_;
-  std::deque<verbs::ReceiveRequest> preposted_;
+  base::Fifo<verbs::ReceiveRequest> preposted_;
   std::vector<verbs::Completion> held_;  ///< until the consumer knows of the connection
   std::vector<std::byte> private_data_;  ///< of the latest connection event
   EndCause cause_;

@@ -152,8 +152,9 @@ void Ep::rejected() {
 void Ep::reset() {
   if (state == DAT_EP_STATE_UNCONNECTED) return;
   close_pair();
-  for (const auto& [id, posted] : std::exchange(posted_, {}))
+  std::exchange(posted_, {}).for_each([this](const Posted& posted) {
     if (posted.sink) static_cast<void>(ia->rnic().deregister(posted.sink));
+  });
   receives = requests = 0;
   local = remote = target = {};
   comm = {};

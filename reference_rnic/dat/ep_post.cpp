@@ -15,13 +15,14 @@ DAT_RETURN Ep::post_receive(verbs::ReceiveRequest request, const Posted& posted)
   if (receives >= attr.max_recv_dtos)
     return failure(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
   request.id = ia->next_work_id();
+  const std::uint64_t id = request.id;
   if (pair) {
     const auto done = ia->rnic().post_receive(pair, std::span(&request, 1));
     if (!done) return post_return(done.error().error);
   } else {
     preposted_.push_back(std::move(request));
   }
-  posted_[request.id] = posted;
+  posted_.add(id, posted);
   ++receives;
   check_watermarks();
   return DAT_SUCCESS;
@@ -55,7 +56,7 @@ void Ep::set_watermarks(DAT_COUNT soft, DAT_COUNT hard) {
 
 // ---- requests ----
 
-DAT_RETURN Ep::post(std::vector<Part> parts, const Posted& posted) {
+DAT_RETURN Ep::post(std::span<const Part> parts, const Posted& posted) {
   const bool full = requests >= attr.max_request_dtos;
   if (state != DAT_EP_STATE_CONNECTED && state != DAT_EP_STATE_DISCONNECTED) {
     give_back(parts);
@@ -69,12 +70,13 @@ DAT_RETURN Ep::post(std::vector<Part> parts, const Posted& posted) {
                    starves ? DAT_RESOURCE_CREDITS : DAT_RESOURCE_MEMORY);
   }
   const auto told = parts.size() > 1 ? std::make_shared<bool>(false) : nullptr;
-  std::vector<verbs::SendRequest> asked;
-  for (Part& part : parts) {
-    part.request.id = ia->next_work_id();
-    part.request.fence = asked.empty() && has(posted.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG);
-    asked.push_back(part.request);
-    Posted& entry = posted_[part.request.id] = posted;
+  std::vector<verbs::SendRequest>& asked = ia->asked;
+  asked.clear();
+  for (const Part& part : parts) {
+    verbs::SendRequest& request = asked.emplace_back(part.request);
+    request.id = ia->next_work_id();
+    request.fence = asked.size() == 1 && has(posted.flags, DAT_COMPLETION_BARRIER_FENCE_FLAG);
+    Posted& entry = posted_.add(request.id, posted);
     entry.sink = part.sink;
     entry.last = asked.size() == parts.size();
     entry.told = told;
@@ -88,19 +90,19 @@ DAT_RETURN Ep::post(std::vector<Part> parts, const Posted& posted) {
       completed({.id = asked[i].id, .queue_pair = pair, .status = verbs::Status::flushed});
     return DAT_SUCCESS;
   }
-  for (const verbs::SendRequest& request : asked) posted_.erase(request.id);
+  for (const verbs::SendRequest& request : asked) posted_.take(request.id);
   --requests;
   give_back(parts);
   return post_return(done.error().error);
 }
 
-void Ep::give_back(const std::vector<Part>& parts) {
+void Ep::give_back(std::span<const Part> parts) const {
   for (const Part& part : parts)
     if (part.sink) static_cast<void>(ia->rnic().deregister(part.sink));
 }
 
 /// An RDMA Read has one sink (RFC 5040 section 5.2): several segments are several Reads.
-DAT_RETURN Ep::post_read(std::span<const verbs::Piece> sinks, const DAT_RMR_TRIPLET& source,
+DAT_RETURN Ep::post_read(const verbs::Pieces& sinks, const DAT_RMR_TRIPLET& source,
                          const Posted& posted) {
   std::vector<Part> parts;
   DAT_SEG_LENGTH read = 0;
@@ -121,7 +123,7 @@ DAT_RETURN Ep::post_read(std::span<const verbs::Piece> sinks, const DAT_RMR_TRIP
     parts.push_back({.request = {.operation = verbs::Operation::read,
                                  .remote_stag = source.rmr_context,
                                  .remote_offset = source.virtual_address}});
-  return post(std::move(parts), posted);
+  return post(parts, posted);
 }
 
 /// The sink's STag has to let the peer write, which an LMR need not: then the Read gets a region of
@@ -149,10 +151,9 @@ void Ep::completed(const verbs::Completion& completion) {
   if (unannounced) return held_.push_back(completion);
   const bool shared = srq && completion.operation == verbs::Operation::receive;
   PostedTable& table = shared ? srq->posted : posted_;
-  const auto found = table.find(completion.id);
-  if (found == table.end()) return;
-  const Posted posted = std::move(found->second);
-  table.erase(found);
+  const std::optional<Posted> taken = table.take(completion.id);
+  if (!taken) return;
+  const Posted& posted = *taken;
   if (posted.sink) static_cast<void>(ia->rnic().deregister(posted.sink));
   if (posted.last && !shared) --(posted.operation == DAT_DTO_RECEIVE ? receives : requests);
   if (posted.told &&
@@ -259,16 +260,17 @@ DAT_RETURN send(const SendCall& asked) {
       return invalid_parameter(5);
     const bool solicited = has(asked.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
     using enum verbs::Operation;
-    verbs::SendRequest request{.pieces = local->pieces};
+    Ep::Part part{.request = {.pieces = local->pieces}};
+    verbs::SendRequest& request = part.request;
     request.invalidate_stag = asked.invalidate.value_or(0);
     if (asked.invalidate)
       request.operation = solicited ? send_solicited_invalidate : send_invalidate;
     else
       request.operation = solicited ? send_solicited : verbs::Operation::send;
-    return ep.post({{.request = request}}, {.operation = DAT_DTO_SEND,
-                                            .cookie = asked.cookie,
-                                            .flags = asked.flags,
-                                            .length = static_cast<DAT_SEG_LENGTH>(local->total)});
+    return ep.post(part, {.operation = DAT_DTO_SEND,
+                          .cookie = asked.cookie,
+                          .flags = asked.flags,
+                          .length = static_cast<DAT_SEG_LENGTH>(local->total)});
   });
 }
 
@@ -313,14 +315,14 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT count, DAT_LMR_
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~unsigned{DAT_COMPLETION_SOLICITED_WAIT_FLAG};
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(6);
-    return ep.post({{.request = {.operation = verbs::Operation::write,
-                                 .pieces = local->pieces,
-                                 .remote_stag = remote->rmr_context,
-                                 .remote_offset = remote->virtual_address}}},
-                   {.operation = DAT_DTO_RDMA_WRITE,
-                    .cookie = cookie,
-                    .flags = flags,
-                    .length = static_cast<DAT_SEG_LENGTH>(local->total)});
+    const Ep::Part part{.request = {.operation = verbs::Operation::write,
+                                    .pieces = local->pieces,
+                                    .remote_stag = remote->rmr_context,
+                                    .remote_offset = remote->virtual_address}};
+    return ep.post(part, {.operation = DAT_DTO_RDMA_WRITE,
+                          .cookie = cookie,
+                          .flags = flags,
+                          .length = static_cast<DAT_SEG_LENGTH>(local->total)});
   });
 }
 
@@ -353,16 +355,16 @@ DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPL
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~unsigned{DAT_COMPLETION_SOLICITED_WAIT_FLAG};
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(5);
-    return ep.post({{.request = {.operation = verbs::Operation::read,
-                                 .pieces = {{.stag = sink->rmr_context,
-                                             .offset = sink->virtual_address,
-                                             .length = remote->segment_length}},
-                                 .remote_stag = remote->rmr_context,
-                                 .remote_offset = remote->virtual_address}}},
-                   {.operation = DAT_DTO_RDMA_READ,
-                    .cookie = cookie,
-                    .flags = flags,
-                    .length = remote->segment_length});
+    const Ep::Part part{.request = {.operation = verbs::Operation::read,
+                                    .pieces = {{.stag = sink->rmr_context,
+                                                .offset = sink->virtual_address,
+                                                .length = remote->segment_length}},
+                                    .remote_stag = remote->rmr_context,
+                                    .remote_offset = remote->virtual_address}};
+    return ep.post(part, {.operation = DAT_DTO_RDMA_READ,
+                          .cookie = cookie,
+                          .flags = flags,
+                          .length = remote->segment_length});
   });
 }
 

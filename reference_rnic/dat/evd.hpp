@@ -3,9 +3,9 @@
 // waits here.
 #pragma once
 
-#include <deque>
 #include <optional>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/dat/cno.hpp"
 
 namespace rnic::dat {
@@ -53,7 +53,7 @@ class Evd final : public Object {
     DAT_EVENT event;
     DAT_SRQ_HANDLE from_srq;
   };
-  std::deque<Entry> queue_;
+  base::Fifo<Entry> queue_;
   access::Wakeup wakeup_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
   bool interrupted_ = false;  ///< made unwaitable while a thread waited

@@ -54,7 +54,7 @@ DAT_IA_HANDLE Ia::consumers_handle() const {
 // ---- completions ----
 
 void Ia::drain() {
-  std::array<verbs::Completion, 64> batch;
+  std::array<verbs::Completion, 8> batch;
   for (;;) {
     const auto count = rnic_.poll(completions_, batch);
     if (!count || *count == 0) break;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/dat/evd.hpp"
@@ -96,6 +97,7 @@ class Ia final : public Object {
   // The objects of the handles of the layers below.
   std::unordered_map<std::uint64_t, Ep*> by_pair;
   std::unordered_map<std::uint32_t, Lmr*> by_context;  ///< LMR context, the STag
+  std::vector<verbs::SendRequest> asked;  ///< the requests of one DTO, kept for their memory
 
  private:
   void happened(const access::ConnectionEvent& event);

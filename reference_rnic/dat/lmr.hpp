@@ -43,7 +43,7 @@ enum class LocalUse : std::uint8_t { source, sink };
 /// The segments of a DTO as pieces, each in an LMR of `pz` that allows the use. Reading is always
 /// allowed. `total` is the sum of their lengths.
 struct LocalSegments {
-  std::vector<verbs::Piece> pieces;
+  verbs::Pieces pieces;
   DAT_VLEN total = 0;
 };
 [[nodiscard]] std::expected<LocalSegments, DAT_RETURN> read_segments(

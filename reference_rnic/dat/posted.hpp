@@ -2,10 +2,13 @@
 // The data that are kept about a posted DTO until it completes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
+#include <optional>
+#include <utility>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/dat/api.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
@@ -22,7 +25,32 @@ struct Posted {
   std::shared_ptr<bool> told{};          ///< shared by those: its completion has been reported
 };
 
-/// By the id of the work request.
-using PostedTable = std::unordered_map<std::uint64_t, Posted>;
+/// By the id of the work request. Ids ascend, and most DTOs complete in the order in which they were
+/// posted.
+class PostedTable {
+ public:
+  Posted& add(std::uint64_t id, const Posted& posted) {
+    entries_.push_back({id, posted});
+    return entries_.back().posted;
+  }
+  std::optional<Posted> take(std::uint64_t id) {
+    const auto found = std::ranges::lower_bound(entries_, id, {}, &Entry::id);
+    if (found == entries_.end() || found->id != id) return std::nullopt;
+    std::optional<Posted> taken(std::move(found->posted));
+    entries_.erase(found);
+    return taken;
+  }
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const Entry& entry : entries_) visit(entry.posted);
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t id = 0;
+    Posted posted{};
+  };
+  base::Fifo<Entry> entries_;
+};
 
 }  // namespace rnic::dat

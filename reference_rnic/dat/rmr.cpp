@@ -81,12 +81,11 @@ DAT_RETURN bind(Rmr& rmr, Ep& ep, const BindCall& asked) {
                  .remote_write = has(asked.privileges, DAT_MEM_PRIV_REMOTE_WRITE_FLAG)},
       .zero_based = asked.va_type == DAT_VA_TYPE_ZB,
       .key = key};
-  const DAT_RETURN posted =
-      ep.post({{.request = {.operation = verbs::Operation::bind_window, .bind = request}}},
-              {.operation = DAT_DTO_BIND_MW,
-               .cookie = asked.cookie,
-               .flags = asked.flags,
-               .rmr = rmr.handle});
+  const Ep::Part part{.request = {.operation = verbs::Operation::bind_window, .bind = request}};
+  const DAT_RETURN posted = ep.post(part, {.operation = DAT_DTO_BIND_MW,
+                                           .cookie = asked.cookie,
+                                           .flags = asked.flags,
+                                           .rmr = rmr.handle});
   if (posted != DAT_SUCCESS) return posted;
   if (asked.lmr == nullptr) {
     rmr.forget();

@@ -81,7 +81,7 @@ DAT_RETURN srq_post_recv(DAT_SRQ_HANDLE srq_handle, DAT_COUNT count, DAT_LMR_TRI
     const verbs::ReceiveRequest request{.id = srq.ia->next_work_id(), .pieces = local->pieces};
     const auto posted = srq.ia->rnic().post_receive(srq.queue, std::span(&request, 1));
     if (!posted) return post_return(posted.error().error);
-    srq.posted[request.id] = {.operation = DAT_DTO_RECEIVE, .cookie = cookie};
+    srq.posted.add(request.id, {.operation = DAT_DTO_RECEIVE, .cookie = cookie});
     ++srq.outstanding;
     return DAT_SUCCESS;
   });

@@ -335,7 +335,7 @@ struct InitiatorAdjustsAfterRtr : Decisions {
   void inbound_limit(wire::Opcode, std::size_t& places) override {
     if (unadjusted_) places = 1;
   }
-  void next_work(const std::deque<PostedWork>&, std::size_t, std::size_t&) override {
+  void next_work(const base::Fifo<PostedWork>&, std::size_t, std::size_t&) override {
     unadjusted_ = false;
   }
 

@@ -175,14 +175,14 @@ struct ReadMissesEarlierWrite : Decisions {
 // ---- the order of Responses ----
 
 struct ReadResponsesOutOfOrder : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>&,
+  void next_response(const base::Fifo<InboundRequest>& requests, const Choice<std::size_t>&,
                      std::size_t& next) override {
     next = requests.size() - 1;
   }
 };
 
 struct AtomicsServedOutOfOrder : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>& choice,
+  void next_response(const base::Fifo<InboundRequest>& requests, const Choice<std::size_t>& choice,
                      std::size_t& next) override {
     if (choice.rfc < requests.size() && !is_read(requests[choice.rfc]) && !is_read(requests.back()))
       next = requests.size() - 1;
@@ -190,7 +190,7 @@ struct AtomicsServedOutOfOrder : Decisions {
 };
 
 struct ShortestReadServedFirst : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>& choice,
+  void next_response(const base::Fifo<InboundRequest>& requests, const Choice<std::size_t>& choice,
                      std::size_t& next) override {
     const auto length = [](const InboundRequest& request) {
       const auto* read = std::get_if<ReadRequestHeader>(&request.header);
@@ -203,7 +203,7 @@ struct ShortestReadServedFirst : Decisions {
 };
 
 struct ReadAnsweredBeforeAtomic : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>&,
+  void next_response(const base::Fifo<InboundRequest>& requests, const Choice<std::size_t>&,
                      std::size_t& next) override {
     if (is_read(requests.back())) next = requests.size() - 1;
   }

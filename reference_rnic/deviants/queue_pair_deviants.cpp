@@ -145,7 +145,7 @@ struct UnsignaledWorkCutToPages : verbs::Decisions {
 struct PageBoundaryRepeats : verbs::Decisions {
   void work_made(const SendRequest& request, stream::Work& work) override {
     constexpr std::uint64_t page = 4096;
-    std::vector<wire::Bytes> repeated;
+    stream::GatherList repeated;
     auto gathered = work.gather.begin();
     for (const verbs::Piece& piece : request.pieces) {
       if (piece.length == 0 || gathered == work.gather.end()) continue;

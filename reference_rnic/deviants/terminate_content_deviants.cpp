@@ -103,7 +103,7 @@ class LaterErrorReported : public GoesOnAfterError {
 };
 
 struct TerminateSentTwice : Decisions {
-  void last_messages(std::deque<OutgoingMessage>& messages) override {
+  void last_messages(std::vector<OutgoingMessage>& messages) override {
     OutgoingMessage again = messages.front();
     again.tag.number = messages.size();
     messages.push_back(std::move(again));
@@ -111,7 +111,7 @@ struct TerminateSentTwice : Decisions {
 };
 
 struct SendsAfterTerminate : Decisions {
-  void last_messages(std::deque<OutgoingMessage>& messages) override {
+  void last_messages(std::vector<OutgoingMessage>& messages) override {
     OutgoingMessage send = messages.front();
     send.opcode = Opcode::send;
     send.tag.number = messages.size();

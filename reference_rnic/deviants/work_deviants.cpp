@@ -28,7 +28,7 @@ bool is_read_or_atomic(const PostedWork& work) {
 // ---- the order in which work is sent ----
 
 struct WorkSentOutOfOrder : Decisions {
-  void next_work(const std::deque<PostedWork>& entries, std::size_t first,
+  void next_work(const base::Fifo<PostedWork>& entries, std::size_t first,
                  std::size_t& next) override {
     if (first + 1 < entries.size()) next = first + 1;
   }
@@ -37,7 +37,7 @@ struct WorkSentOutOfOrder : Decisions {
 /// Sends the later of two messages of one kind first.
 template <WorkKind kind>
 struct KindSentOutOfOrder : Decisions {
-  void next_work(const std::deque<PostedWork>& entries, std::size_t first,
+  void next_work(const base::Fifo<PostedWork>& entries, std::size_t first,
                  std::size_t& next) override {
     if (first + 1 < entries.size() && entries[first].work.kind == kind &&
         entries[first + 1].work.kind == kind)
@@ -46,7 +46,7 @@ struct KindSentOutOfOrder : Decisions {
 };
 
 struct ImmediateDataSentLate : Decisions {
-  void next_work(const std::deque<PostedWork>& entries, std::size_t first,
+  void next_work(const base::Fifo<PostedWork>& entries, std::size_t first,
                  std::size_t& next) override {
     if (first + 1 < entries.size() && entries[first].work.kind == WorkKind::immediate)
       next = first + 1;
@@ -115,14 +115,14 @@ struct AtomicCompletesWhenSent : Decisions {
 };
 
 struct WorkCompletesOutOfOrder : Decisions {
-  void next_completion(const std::deque<PostedWork>& entries, std::size_t& next) override {
+  void next_completion(const base::Fifo<PostedWork>& entries, std::size_t& next) override {
     const auto done = std::ranges::find(entries, PostedWork::Progress::done, &PostedWork::progress);
     next = static_cast<std::size_t>(done - entries.begin());
   }
 };
 
 struct ReadCompletesWithLaterWork : Decisions {
-  void next_completion(const std::deque<PostedWork>& entries, std::size_t& next) override {
+  void next_completion(const base::Fifo<PostedWork>& entries, std::size_t& next) override {
     if (next + 1 == entries.size() && entries[next].work.kind == WorkKind::read)
       next = entries.size();
   }

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "reference_rnic/rdma_core/async_events.hpp"
 #include "reference_rnic/rdma_core/objects.hpp"
@@ -55,7 +56,9 @@ void fill_receive(ibv_wc& wc, const verbs::Completion& completion) {
 
 /// False: the completion says nothing that the program has not been told.
 bool fill_send(ibv_wc& wc, const verbs::Completion& completion, Qp& qp) {
-  const PostedSend& posted = qp.posted[completion.id % qp.posted.size()];
+  // A deviant RNIC may complete what was never posted.
+  const PostedSend posted =
+      qp.posted.empty() ? PostedSend{} : qp.posted[completion.id % qp.posted.size()];
   wc.wr_id = posted.wr_id;
   wc.opcode = posted.opcode;
   // A deviant RNIC may go on after a request that it refused.
@@ -215,6 +218,9 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
   call([&](Engine& shared, Engine::Lock&) {
     taken = take(shared, of(cq), count, wc);
     if (taken != 0) return 0;
+    // The look that follows arming is for completions that came before it. What is still in a socket
+    // brings an event.
+    if (std::exchange(of(cq).just_armed, false)) return 0;
     shared.poll();
     taken = take(shared, of(cq), count, wc);
     return 0;
@@ -227,7 +233,7 @@ int req_notify_cq(ibv_cq* cq, int solicited_only) {
     const auto done = shared.rnic().arm(
         of(cq).queue, solicited_only != 0 ? verbs::Arm::solicited : verbs::Arm::next);
     if (!done) return errno_of(done.error());
-    of(cq).armed = true;
+    of(cq).just_armed = !std::exchange(of(cq).armed, true) && cq->channel != nullptr;
     of(cq).prompt.set(cq->channel != nullptr && !of(cq->channel).awaited_by_call);
     return 0;
   });
@@ -311,13 +317,11 @@ int read_token(Engine& shared, Engine::Lock& lock, Channel& channel, bool waits,
 std::expected<Cq*, int> next_event(Engine& shared, Engine::Lock& lock, Channel& channel,
                                    const access::NoCancellation& whole) {
   for (;;) {
-    const bool blocks = (fcntl(channel.fd, F_GETFL) & O_NONBLOCK) == 0;
-    const bool waits = blocks && channel.events.empty();
     // An event that this thread has caused itself does not show how the program waits.
-    if (waits)
-      channel.awaited_by_call = true;
-    else if (!blocks || channel.announced_by != std::this_thread::get_id())
-      channel.awaited_by_call = false;
+    const bool own = !channel.events.empty() && channel.announced_by == std::this_thread::get_id();
+    const bool blocks = own || (fcntl(channel.fd, F_GETFL) & O_NONBLOCK) == 0;
+    const bool waits = blocks && channel.events.empty();
+    if (!own) channel.awaited_by_call = waits;
     if (waits && !channel.events.has_call()) {
       const auto event = await_event(shared, lock, channel, whole);
       if (event || event.error() != EAGAIN) return event;

@@ -8,12 +8,15 @@
 #include <new>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/access/no_cancellation.hpp"
 #include "reference_rnic/access/progress_thread.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
+
+struct ibv_send_wr;
 
 namespace rnic::rdma_core {
 
@@ -37,6 +40,11 @@ class Engine : public access::ProgressThread {
   std::unordered_map<std::uint64_t, CmId*> id_by_connection, id_by_listener;
   std::uint32_t next_number = 1;  ///< of queue pairs and of other handles that programs see
   access::Wakeup changed;         ///< whoever waits for an object's end looks again
+  /// A list that is being posted, and where each of its requests comes from; kept for its memory.
+  struct SendList {
+    std::vector<verbs::SendRequest> requests;
+    std::vector<ibv_send_wr*> origins;
+  } send_list;
 
  private:
   void happened(const verbs::AsyncEvent& event);

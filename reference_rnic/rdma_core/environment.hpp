@@ -7,6 +7,8 @@ namespace rnic::rdma_core {
 /// Names of deviations and of lawful variants, separated by commas.
 inline constexpr const char* deviations_variable = "RNIC_DEVIATE";
 inline constexpr const char* lawful_variable = "RNIC_LAWFUL";
+/// `off`: the RNIC does not ask for CRCs; they are used only if the peer asks (RFC 5044 section 7.1.1).
+inline constexpr const char* crc_variable = "RNIC_CRC";
 /// Name of the device; rnic0 if it is not set.
 inline constexpr const char* device_variable = "RNIC_DEVICE";
 

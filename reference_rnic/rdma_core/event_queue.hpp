@@ -9,11 +9,11 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/fifo.hpp"
 #include "base/file_descriptor.hpp"
 #include "reference_rnic/access/wakeup.hpp"
 
@@ -73,7 +73,7 @@ class EventQueue {
   /// Moves the events for which `match` holds to `taken`.
   template <typename Match, typename Taken>
   void remove(Match&& match, Taken&& taken) {
-    std::deque<Event> rest;
+    base::Fifo<Event> rest;
     for (Event& event : events_) {
       if (!match(event)) {
         rest.push_back(std::move(event));
@@ -102,7 +102,7 @@ class EventQueue {
   }
 
   base::FileDescriptor descriptor_;
-  std::deque<Event> events_;
+  base::Fifo<Event> events_;
   Awaited awaited_ = Awaited::no;
   access::Wakeup wakeup_;
 };

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <thread>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/rdma_core/engine.hpp"
 #include "reference_rnic/rdma_core/event_queue.hpp"
 
@@ -60,9 +62,10 @@ struct Cq {
   ibv_cq_ex shown{};  ///< first: programs hold it, or its beginning as an ibv_cq
   verbs::CompletionQueueHandle queue{};
   /// Of work that a queue pair got after it had left RTS and that the RNIC does not take any more.
-  std::deque<ibv_wc> flushed{};
+  base::Fifo<ibv_wc> flushed{};
   /// The program waits for the next completion. The RNIC knows it too, but for `flushed`.
   bool armed = false;
+  bool just_armed = false;                  ///< and it has not polled in vain since
   access::PromptProgress prompt{engine()};  ///< while an event on the channel is due
   std::uint32_t comp_events_reported = 0, async_events_reported = 0;
   ibv_wc current{};  ///< between start_poll and end_poll
@@ -97,7 +100,8 @@ struct Qp {
   bool established = false;             ///< the connection has been
   bool leaving = false;                 ///< an orderly close was asked for
   std::uint32_t events_reported = 0;
-  std::vector<PostedSend> posted;  ///< by number of the request, modulo the size
+  std::vector<PostedSend> posted;  ///< by number of the request, modulo the size; from the first on
+  std::size_t most_posted = 0;     ///< requests that it holds then
   std::uint64_t next_send = 0;
   /// Until the program has polled a completion, its request and those before it hold their places.
   std::uint64_t first_unpolled = 0;
@@ -108,7 +112,8 @@ struct Qp {
     std::deque<std::vector<ibv_sge>> pieces;
     std::deque<std::vector<std::byte>> copies;
     int error = 0;
-  } building;
+  };
+  std::unique_ptr<Building> building;
   [[nodiscard]] ibv_qp* plain() { return &shown.qp_base; }
 };
 
@@ -183,7 +188,8 @@ void leave(Engine& shared, Qp& qp);
 int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad);
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad);
 int bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
-[[nodiscard]] std::expected<verbs::ReceiveRequest, int> receive_request(const ibv_recv_wr& wr);
+/// 0, or why the request is none.
+[[nodiscard]] int fill(verbs::ReceiveRequest& request, const ibv_recv_wr& wr);
 /// Fills the calls of ibv_wr_start and the like.
 void offer_builder(ibv_qp_ex& qp);
 

@@ -71,25 +71,22 @@ int set_pieces(Request& request, const Work& wr) {
   return 0;
 }
 
-std::expected<verbs::SendRequest, int> send_request(const Qp& qp, const ibv_send_wr& wr,
-                                                    const Mapping& mapping) {
-  verbs::SendRequest request{
-      .operation = mapping.operation,
-      .remote_stag = wr.wr.rdma.rkey,
-      .remote_offset = wr.wr.rdma.remote_addr,
-      .signaled = qp.asked.sq_sig_all != 0 || (wr.send_flags & IBV_SEND_SIGNALED) != 0,
-      .fence = (wr.send_flags & IBV_SEND_FENCE) != 0};
+/// 0, or why the request is none.
+int fill(verbs::SendRequest& request, const Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
+  request.operation = mapping.operation;
+  request.remote_stag = wr.wr.rdma.rkey;
+  request.remote_offset = wr.wr.rdma.remote_addr;
+  request.signaled = qp.asked.sq_sig_all != 0 || (wr.send_flags & IBV_SEND_SIGNALED) != 0;
+  request.fence = (wr.send_flags & IBV_SEND_FENCE) != 0;
   const bool copies = (wr.send_flags & IBV_SEND_INLINE) != 0;
-  const bool reads = mapping.operation == Operation::read;
-  if (copies && reads) return std::unexpected(EINVAL);
-  int error = 0;
+  if (copies && mapping.operation == Operation::read) return EINVAL;
   switch (mapping.operation) {
     case Operation::local_invalidate:
       request.invalidate_stag = wr.invalidate_rkey;
-      return request;
+      return 0;
     case Operation::bind_window:
       request.bind = bind_request(wr.bind_mw.mw, wr.bind_mw.bind_info, wr.bind_mw.rkey);
-      return request;
+      return 0;
     case Operation::compare_swap:
     case Operation::fetch_add:
       request.remote_stag = wr.wr.atomic.rkey;
@@ -97,20 +94,16 @@ std::expected<verbs::SendRequest, int> send_request(const Qp& qp, const ibv_send
       request.compare = wr.wr.atomic.compare_add;
       request.add_or_swap =
           mapping.operation == Operation::fetch_add ? wr.wr.atomic.compare_add : wr.wr.atomic.swap;
-      error = set_pieces(request, wr);
-      break;
+      return set_pieces(request, wr);
     case Operation::send_invalidate:
     case Operation::send_solicited_invalidate:
       request.invalidate_stag = wr.invalidate_rkey;
       [[fallthrough]];
     default:
-      if (copies)
-        set_inline(wr, request);
-      else
-        error = set_pieces(request, wr);
+      if (!copies) return set_pieces(request, wr);
+      set_inline(wr, request);
+      return 0;
   }
-  if (error != 0) return std::unexpected(error);
-  return request;
 }
 
 /// After the program has left RTS the RNIC closes the stream and takes no more: the work is flushed.
@@ -127,7 +120,10 @@ int flush(Qp& qp, const ibv_send_wr& wr, const Mapping& mapping) {
 /// A list of work requests on its way to the RNIC, which gets it at once.
 class PostedList {
  public:
-  PostedList(Engine& shared, Qp& qp) : shared_(shared), qp_(qp) {}
+  PostedList(Engine& shared, Qp& qp) : shared_(shared), qp_(qp), list_(shared.send_list) {
+    list_.requests.clear();
+    list_.origins.clear();
+  }
 
   /// 0, or why the request cannot be posted.
   int add(ibv_send_wr& wr) {
@@ -136,20 +132,24 @@ class PostedList {
     if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp_.asked.cap.max_send_sge)
       return EINVAL;
     if (flushes()) return flush(qp_, wr, *mapping);
-    auto request = send_request(qp_, wr, *mapping);
-    if (!request) return request.error();
-    const PostedSend posted{.wr_id = wr.wr_id, .opcode = mapping->completion};
-    if (wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
-      return add_with_immediate(wr, std::move(*request), posted);
-    return add(wr, std::move(*request), posted);
+    const bool immediate = wr.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+    const std::size_t before = list_.requests.size();
+    int error = add(wr, {.wr_id = wr.wr_id, .opcode = mapping->completion, .first_half = immediate},
+                    [&](verbs::SendRequest& request) { return fill(request, qp_, wr, *mapping); });
+    if (error == 0 && immediate) error = add_immediate(wr, mapping->completion);
+    if (error != 0) {  // a Write and its immediate data: neither without the other
+      list_.requests.resize(before);
+      list_.origins.resize(before);
+    }
+    return error;
   }
   /// 0, or why the RNIC has not taken all; `bad` is then the first that it has not.
   int post(ibv_send_wr** bad) {
-    const auto done = shared_.rnic().post_send(qp_.pair, requests_);
-    const std::size_t taken = done ? requests_.size() : done.error().index;
+    const auto done = shared_.rnic().post_send(qp_.pair, list_.requests);
+    const std::size_t taken = done ? list_.requests.size() : done.error().index;
     qp_.next_send += taken;
     if (done) return 0;
-    *bad = origins_[taken];
+    *bad = list_.origins[taken];
     return errno_of(done.error().error);
   }
 
@@ -159,39 +159,35 @@ class PostedList {
     const auto info = shared_.rnic().query_queue_pair(qp_.pair);
     return info && info->state != verbs::QueuePairState::error;
   }
-  int add(ibv_send_wr& wr, verbs::SendRequest request, const PostedSend& posted) {
-    request.id = qp_.next_send + requests_.size();
-    if (request.id - qp_.first_unpolled >= qp_.posted.size()) return ENOMEM;
-    qp_.posted[request.id % qp_.posted.size()] = posted;
-    requests_.push_back(std::move(request));
-    origins_.push_back(&wr);
+  template <typename Fill>
+  int add(ibv_send_wr& wr, const PostedSend& posted, const Fill& fill_in) {
+    const std::uint64_t id = qp_.next_send + list_.requests.size();
+    if (id - qp_.first_unpolled >= qp_.most_posted) return ENOMEM;
+    if (qp_.posted.empty()) qp_.posted.resize(qp_.most_posted);
+    verbs::SendRequest& request = list_.requests.emplace_back();
+    list_.origins.push_back(&wr);
+    request.id = id;
+    if (const int error = fill_in(request); error != 0) return error;
+    qp_.posted[id % qp_.posted.size()] = posted;
     return 0;
   }
-  /// The Write, and the Immediate Data message after it (RFC 7306 section 6): the first four of its
-  /// eight octets carry imm_data.
-  int add_with_immediate(ibv_send_wr& wr, verbs::SendRequest write, PostedSend posted) {
-    verbs::SendRequest immediate{.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0
-                                                  ? Operation::immediate_solicited
-                                                  : Operation::immediate,
-                                 .signaled = write.signaled};
-    std::memcpy(immediate.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
-    write.signaled = false;
-    posted.first_half = true;
-    if (const int error = add(wr, std::move(write), posted); error != 0) return error;
-    posted.first_half = false;
-    posted.second_half = true;
-    const int error = add(wr, std::move(immediate), posted);
-    if (error != 0) {  // neither without the other
-      requests_.pop_back();
-      origins_.pop_back();
-    }
-    return error;
+  /// After the Write an Immediate Data message (RFC 7306 section 6): the first four of its eight
+  /// octets carry imm_data.
+  int add_immediate(ibv_send_wr& wr, ibv_wc_opcode completion) {
+    const PostedSend posted{.wr_id = wr.wr_id, .opcode = completion, .second_half = true};
+    return add(wr, posted, [&](verbs::SendRequest& request) {
+      verbs::SendRequest& write = list_.requests[list_.requests.size() - 2];
+      request.operation = (wr.send_flags & IBV_SEND_SOLICITED) != 0 ? Operation::immediate_solicited
+                                                                    : Operation::immediate;
+      request.signaled = std::exchange(write.signaled, false);
+      std::memcpy(request.immediate.data(), &wr.imm_data, sizeof wr.imm_data);
+      return 0;
+    });
   }
 
   Engine& shared_;
   Qp& qp_;
-  std::vector<verbs::SendRequest> requests_;
-  std::vector<ibv_send_wr*> origins_;
+  Engine::SendList& list_;
 };
 
 }  // namespace
@@ -209,19 +205,18 @@ int post_send(ibv_qp* qp, ibv_send_wr* wr, ibv_send_wr** bad) {
   });
 }
 
-std::expected<verbs::ReceiveRequest, int> receive_request(const ibv_recv_wr& wr) {
-  verbs::ReceiveRequest request{.id = wr.wr_id};
-  if (const int error = set_pieces(request, wr); error != 0) return std::unexpected(error);
-  return request;
+int fill(verbs::ReceiveRequest& request, const ibv_recv_wr& wr) {
+  request.id = wr.wr_id;
+  return set_pieces(request, wr);
 }
 
 int post_recv(ibv_qp* qp, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   return call([&](Engine& shared, Engine::Lock&) {
     for (; wr != nullptr; wr = wr->next) {
       *bad = wr;
-      const auto request = receive_request(*wr);
-      if (!request) return request.error();
-      const auto done = shared.rnic().post_receive(of(qp).pair, std::span(&*request, 1));
+      verbs::ReceiveRequest request;
+      if (const int error = fill(request, *wr); error != 0) return error;
+      const auto done = shared.rnic().post_receive(of(qp).pair, std::span(&request, 1));
       if (!done) return errno_of(done.error().error);
     }
     return 0;
@@ -248,8 +243,14 @@ namespace {
 
 Qp& of(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 
+Qp::Building& building_of(ibv_qp_ex* qp) {
+  auto& building = of(qp).building;
+  if (!building) building = std::make_unique<Qp::Building>();
+  return *building;
+}
+
 ibv_send_wr& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
-  Qp::Building& building = of(qp).building;
+  Qp::Building& building = building_of(qp);
   ibv_send_wr& wr = building.requests.emplace_back();
   wr.wr_id = qp->wr_id;
   wr.send_flags = qp->wr_flags;
@@ -258,7 +259,7 @@ ibv_send_wr& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
 }
 
 void set_sges(ibv_qp_ex* qp, std::vector<ibv_sge> list, unsigned flags) {
-  Qp::Building& building = of(qp).building;
+  Qp::Building& building = building_of(qp);
   if (building.requests.empty()) {
     building.error = EINVAL;
     return;
@@ -271,7 +272,7 @@ void set_sges(ibv_qp_ex* qp, std::vector<ibv_sge> list, unsigned flags) {
 }
 
 void set_copy(ibv_qp_ex* qp, std::span<const ibv_data_buf> buffers) {
-  Qp::Building& building = of(qp).building;
+  Qp::Building& building = building_of(qp);
   std::vector<std::byte>& copy = building.copies.emplace_back();
   for (const ibv_data_buf& buffer : buffers) {
     const auto* first = static_cast<const std::byte*>(buffer.addr);
@@ -284,13 +285,14 @@ void set_copy(ibv_qp_ex* qp, std::span<const ibv_data_buf> buffers) {
 }
 
 int post_built(ibv_qp_ex* qp) {
-  Qp::Building building = std::exchange(of(qp).building, {});
-  if (building.error != 0) return building.error;
-  if (building.requests.empty()) return 0;
-  for (std::size_t i = 0; i + 1 < building.requests.size(); ++i)
-    building.requests[i].next = &building.requests[i + 1];
+  const auto building = std::exchange(of(qp).building, nullptr);
+  if (!building) return 0;
+  if (building->error != 0) return building->error;
+  if (building->requests.empty()) return 0;
+  for (std::size_t i = 0; i + 1 < building->requests.size(); ++i)
+    building->requests[i].next = &building->requests[i + 1];
   ibv_send_wr* bad = nullptr;
-  return post_send(of(qp).plain(), &building.requests.front(), &bad);
+  return post_send(of(qp).plain(), &building->requests.front(), &bad);
 }
 
 void to(ibv_send_wr& wr, std::uint32_t rkey, std::uint64_t address) {
@@ -298,14 +300,14 @@ void to(ibv_send_wr& wr, std::uint32_t rkey, std::uint64_t address) {
   wr.wr.rdma.remote_addr = address;
 }
 
-void refuse(ibv_qp_ex* qp) { of(qp).building.error = EOPNOTSUPP; }
+void refuse(ibv_qp_ex* qp) { building_of(qp).error = EOPNOTSUPP; }
 
 }  // namespace
 
 void offer_builder(ibv_qp_ex& shown) {
-  shown.wr_start = [](ibv_qp_ex* qp) { of(qp).building = {}; };
+  shown.wr_start = [](ibv_qp_ex* qp) { of(qp).building.reset(); };
   shown.wr_complete = post_built;
-  shown.wr_abort = [](ibv_qp_ex* qp) { of(qp).building = {}; };
+  shown.wr_abort = [](ibv_qp_ex* qp) { of(qp).building.reset(); };
   shown.wr_rdma_write = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {
     to(begin(qp, IBV_WR_RDMA_WRITE), rkey, address);
   };

@@ -136,7 +136,7 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* asked) {
          {&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge})
       *least = std::max(*least, 1U);
     qp.asked = *asked;
-    qp.posted.resize(std::size_t{2} * cap.max_send_wr);
+    qp.most_posted = std::size_t{2} * cap.max_send_wr;
     if (const int error = add_pair(shared, qp, domain); error != 0) return error;
     show(shared, qp, context, pd);
     return 0;

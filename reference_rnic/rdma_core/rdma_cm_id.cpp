@@ -12,6 +12,7 @@
 
 #include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
+#include "reference_rnic/rdma_core/settings.hpp"
 
 namespace rnic::rdma_core {
 
@@ -69,6 +70,7 @@ access::ConnectParameters wanted(const rdma_ucm_conn_param& parameters) {
 access::StartupOptions startup() {
   access::StartupOptions options = access::consumer_startup();
   options.refused_for = std::chrono::seconds(1);
+  options.crc = asks_for_crc();
   return options;
 }
 

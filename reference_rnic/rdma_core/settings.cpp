@@ -56,4 +56,9 @@ const char* device_name() {
   return set == nullptr || *set == '\0' ? "rnic0" : set;
 }
 
+bool asks_for_crc() {
+  const char* set = std::getenv(crc_variable);
+  return set == nullptr || std::string_view(set) != "off";
+}
+
 }  // namespace rnic::rdma_core

@@ -11,5 +11,6 @@ namespace rnic::rdma_core {
 [[nodiscard]] verbs::RnicDecisions rnic_decisions();
 [[nodiscard]] access::ConnectionDecisions connection_decisions();
 [[nodiscard]] const char* device_name();
+[[nodiscard]] bool asks_for_crc();
 
 }  // namespace rnic::rdma_core

@@ -73,9 +73,9 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad) {
   return call([&](Engine& shared, Engine::Lock&) {
     for (; wr != nullptr; wr = wr->next) {
       *bad = wr;
-      const auto request = receive_request(*wr);
-      if (!request) return request.error();
-      const auto done = shared.rnic().post_receive(of(srq).queue, std::span(&*request, 1));
+      verbs::ReceiveRequest request;
+      if (const int error = fill(request, *wr); error != 0) return error;
+      const auto done = shared.rnic().post_receive(of(srq).queue, std::span(&request, 1));
       if (!done) return errno_of(done.error().error);
     }
     return 0;

@@ -3,13 +3,13 @@
 // agreed on, and its events.
 #pragma once
 
-#include <deque>
 #include <utility>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/memory.hpp"
-#include "reference_rnic/stream/receive_scratch.hpp"
+#include "reference_rnic/stream/scratch.hpp"
 #include "reference_rnic/stream/stream.hpp"
 
 namespace rnic::stream {
@@ -17,10 +17,10 @@ namespace rnic::stream {
 struct Context {
   Config config;
   Memory& memory;
-  ReceiveScratch& scratch;
+  Scratch& scratch;
   StreamDecisions decisions;
   Negotiated negotiated;
-  std::deque<Event> events;
+  base::Fifo<Event> events;
 
   /// Reports the outcome of startup.
   void report_startup(Event event) {

@@ -153,7 +153,7 @@ void Deframer::judge_framing(wire::FpduError error, std::size_t wire_size) {
         &Decisions::markers_compared);
   };
   if (error == wire::FpduError::bad_marker && !looked_at()) {
-    const wire::MutableBytes stripped = context_.scratch.stripped(wire_size);
+    const wire::MutableBytes stripped = context_.scratch.receive.stripped(wire_size);
     const wire::Bytes octets = buffer_.view().first(wire_size);
     const auto left = wire::strip_markers(stripped, position_, octets);
     const wire::Bytes fpdu = stripped.first(left.length);
@@ -202,7 +202,7 @@ bool Deframer::step_verified(bool crc) {
   const wire::FpduOptions options{crc, context_.negotiated.receive_markers, position_};
   const std::size_t unmarked = options.markers ? wire::fpdu_size(wire::max_ulpdu) : 0;
   const auto parsed =
-      wire::parse_fpdu(buffer_.view(), options, context_.scratch.stripped(unmarked));
+      wire::parse_fpdu(buffer_.view(), options, context_.scratch.receive.stripped(unmarked));
   const bool usual = parsed || parsed.error() == wire::FpduError::incomplete;
   if (!usual || !context_.decisions.empty()) return carry_out(parsed, options);
   if (parsed) hand_on(*parsed);
@@ -249,14 +249,17 @@ bool Deframer::carry_out(const Parsed& parsed, const wire::FpduOptions& options)
 void Deframer::deliver(wire::Bytes ulpdu) {
   const auto segment = wire::parse_segment(ulpdu);
   if (!segment) return report_truncated();
-  const auto places = sink_.begin_segment({*segment, segment->payload.size()});
-  rest_.assign(places.begin(), places.end());
-  place(segment->payload);
+  wire::Bytes payload = segment->payload;
+  for (const wire::MutableBytes place : sink_.begin_segment({*segment, payload.size()})) {
+    const wire::Bytes here = payload.first(std::min(payload.size(), place.size()));
+    if (!here.empty()) std::memcpy(place.data(), here.data(), here.size());
+    payload = payload.subspan(here.size());
+  }
   sink_.end_segment();
 }
 
 /// Copies octets to the first places of rest_, and removes these from it.
-void Deframer::place(wire::Bytes octets) {
+void Deframer::place_rest(wire::Bytes octets) {
   while (!octets.empty() && !rest_.empty()) {
     const std::size_t here = std::min(octets.size(), rest_.front().size());
     std::memcpy(rest_.front().data(), octets.data(), here);
@@ -274,7 +277,7 @@ bool Deframer::step_direct() {
       return begin_direct();
     case Phase::payload: {
       const std::size_t here = std::min(rest_length_, buffer_.view().size());
-      place(buffer_.view().first(here));
+      place_rest(buffer_.view().first(here));
       buffer_.consume(here);
       rest_length_ -= here;
       if (rest_length_ != 0) return false;

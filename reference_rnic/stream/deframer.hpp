@@ -46,7 +46,7 @@ class SegmentSink {
 class Deframer {
  public:
   Deframer(Context& context, SegmentSink& sink)
-      : context_(context), sink_(sink), buffer_(context.scratch) {}
+      : context_(context), sink_(sink), buffer_(context.scratch.receive) {}
 
   /// Where the next octets are to be stored; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
@@ -85,7 +85,7 @@ class Deframer {
   void hand_on(const wire::ParsedFpdu& fpdu);
   void report_truncated();
   void deliver(wire::Bytes ulpdu);
-  void place(wire::Bytes octets);
+  void place_rest(wire::Bytes octets);
   [[nodiscard]] bool checks_crc() const;
   [[nodiscard]] std::size_t longest_fpdu_taken() const;
 

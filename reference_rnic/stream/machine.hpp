@@ -2,7 +2,6 @@
 // The implementation of Stream: its state, and how its parts work together.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,7 +23,7 @@ namespace rnic::stream {
 class Machine final : public Stream, private SegmentSink {
  public:
   Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions,
-          std::shared_ptr<ReceiveScratch> scratch);
+          std::shared_ptr<Scratch> scratch);
 
   [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() override {
     return deframer_.targets();
@@ -132,7 +131,7 @@ class Machine final : public Stream, private SegmentSink {
     return source == Source::responses ? Source::posted_work : Source::responses;
   }
 
-  std::shared_ptr<ReceiveScratch> scratch_;
+  std::shared_ptr<Scratch> scratch_;
   Context context_;
   State state_;
   Deframer deframer_;
@@ -149,8 +148,8 @@ class Machine final : public Stream, private SegmentSink {
   std::optional<Incoming> segment_;            ///< begun and not ended
   /// The fault of segment_, reported once its FPDU is complete.
   std::optional<Fault> segment_fault_;
-  std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
-  bool terminate_queued_ = false;              ///< for the error that ends the stream
+  std::vector<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
+  bool terminate_queued_ = false;               ///< for the error that ends the stream
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
   LlpState llp_ = LlpState::open;

@@ -15,7 +15,7 @@ State first_state(Role role) {
 }  // namespace
 
 Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions,
-                 std::shared_ptr<ReceiveScratch> scratch)
+                 std::shared_ptr<Scratch> scratch)
     : scratch_(std::move(scratch)),
       context_{std::move(config), memory, *scratch_, std::move(decisions), {}, {}},
       state_(first_state(context_.config.role)),

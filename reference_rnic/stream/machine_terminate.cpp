@@ -70,7 +70,7 @@ void Machine::queue_terminate(const Fault& fault) {
 std::optional<OutgoingMessage> Machine::next_last_message() {
   if (last_messages_.empty()) return std::nullopt;
   OutgoingMessage message = std::move(last_messages_.front());
-  last_messages_.pop_front();
+  last_messages_.erase(last_messages_.begin());
   return message;
 }
 

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <expected>
 #include <optional>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "reference_rnic/wire/bytes.hpp"
 
@@ -33,7 +34,7 @@ enum class MemoryAccess : std::uint8_t {
 /// A posted receive buffer: a scatter list of the consumer's memory.
 struct ReceiveBuffer {
   std::uint64_t work_id = 0;
-  std::vector<wire::MutableBytes> pieces;
+  boost::container::small_vector<wire::MutableBytes, 2> pieces;
   std::size_t capacity = 0;  ///< octets in all pieces
 };
 

@@ -19,7 +19,7 @@ struct OutgoingMessage {
   std::uint64_t length = 0;
   MessageTag tag;
 
-  std::vector<wire::Bytes> gather;  ///< payload in consumer memory, if any
+  GatherList gather;  ///< payload in consumer memory, if any
   std::vector<std::byte>
       header;  ///< payload that is not the consumer's: an RDMAP header, Immediate Data, a Terminate
   /// Read Response: the payload lies at this STag and offset of our memory, checked and copied

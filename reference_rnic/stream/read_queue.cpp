@@ -37,7 +37,7 @@ bool ReadQueue::has_room(wire::Opcode opcode) const {
 }
 
 void ReadQueue::queue(const InboundRequest& request, std::size_t responses) {
-  requests_.insert(requests_.end(), responses, request);
+  for (std::size_t i = 0; i < responses; ++i) requests_.push_back(request);
 }
 
 // ---- RDMA Reads ----

@@ -3,11 +3,11 @@
 // they arrived (RFC 5040 section 5.2, RFC 7306 section 5.2).
 #pragma once
 
-#include <deque>
 #include <expected>
 #include <optional>
 #include <variant>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/fault.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
@@ -60,7 +60,7 @@ class ReadQueue {
       const wire::AtomicRequestHeader& header, const Offender& segment) const;
 
   Context& context_;
-  std::deque<InboundRequest> requests_;
+  base::Fifo<InboundRequest> requests_;
   /// Requests at the front whose Response next() has returned.
   std::size_t answered_ = 0;
   std::uint64_t next_response_ = 0;

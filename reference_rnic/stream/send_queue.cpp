@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t longest_message = std::numeric_limits<std::uint32_t>::max();
 
-std::uint64_t total(const std::vector<wire::Bytes>& pieces) {
+std::uint64_t total(const GatherList& pieces) {
   std::uint64_t length = 0;
   for (const wire::Bytes piece : pieces) length += piece.size();
   return length;

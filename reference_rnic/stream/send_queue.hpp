@@ -3,10 +3,11 @@
 // waiting for their Responses (RFC 5040 section 5.5, RFC 7306 section 5.4).
 #pragma once
 
-#include <deque>
 #include <expected>
 #include <optional>
+#include <vector>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
 
@@ -62,7 +63,7 @@ class SendQueue {
   void refuse() { refusing_ = true; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
   /// Entries that have not completed, in the order posted.
-  [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const base::Fifo<Entry>& entries() const { return entries_; }
 
  private:
   [[nodiscard]] bool local_is_next() const {
@@ -92,7 +93,7 @@ class SendQueue {
   void announce(const Entry& entry);
 
   Context& context_;
-  std::deque<Entry> entries_;
+  base::Fifo<Entry> entries_;
   std::size_t issued_ = 0;         ///< entries at the front that have been issued
   std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
   std::uint64_t next_number_ = 1;

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "reference_rnic/stream/choice.hpp"
@@ -89,7 +88,7 @@ struct SendingDecisions {
   /// Whether waiting messages are sent before the Terminate (RFC 5040 section 7.1).
   virtual void waiting_messages_first(const Choice<bool>&, bool& /*first*/) {}
   /// What is still sent after an error: one Terminate.
-  virtual void last_messages(std::deque<OutgoingMessage>&) {}
+  virtual void last_messages(std::vector<OutgoingMessage>&) {}
 
  protected:
   ~SendingDecisions() = default;

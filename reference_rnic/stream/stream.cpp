@@ -10,9 +10,8 @@
 namespace rnic::stream {
 
 std::unique_ptr<Stream> make_stream(Config config, Memory& memory, TimePoint now,
-                                    StreamDecisions decisions,
-                                    std::shared_ptr<ReceiveScratch> scratch) {
-  if (!scratch) scratch = std::make_shared<ReceiveScratch>();
+                                    StreamDecisions decisions, std::shared_ptr<Scratch> scratch) {
+  if (!scratch) scratch = std::make_shared<Scratch>();
   return std::make_unique<Machine>(std::move(config), memory, now, std::move(decisions),
                                    std::move(scratch));
 }

@@ -21,7 +21,7 @@
 #include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/event.hpp"
 #include "reference_rnic/stream/memory.hpp"
-#include "reference_rnic/stream/receive_scratch.hpp"
+#include "reference_rnic/stream/scratch.hpp"
 
 namespace rnic::stream {
 
@@ -116,8 +116,8 @@ class Stream {
 /// A stream in the role of the configuration, at the start of MPA. `memory` must outlive it. The
 /// scratch may be that of other streams: then receive_targets() are valid until the next call into
 /// any of these.
-[[nodiscard]] std::unique_ptr<Stream> make_stream(
-    Config config, Memory& memory, TimePoint now, StreamDecisions decisions = {},
-    std::shared_ptr<ReceiveScratch> scratch = nullptr);
+[[nodiscard]] std::unique_ptr<Stream> make_stream(Config config, Memory& memory, TimePoint now,
+                                                  StreamDecisions decisions = {},
+                                                  std::shared_ptr<Scratch> scratch = nullptr);
 
 }  // namespace rnic::stream

@@ -8,25 +8,21 @@
 namespace rnic::stream {
 namespace {
 
-constexpr std::size_t spare_limit = 16;
+/// Payload up to this size is copied: to send one run of octets more costs more than that.
+constexpr std::size_t copied_payload = 512;
 
-std::size_t total(std::span<const wire::Bytes> pieces) {
+std::size_t total(const auto& pieces) {
   std::size_t length = 0;
   for (const wire::Bytes piece : pieces) length += piece.size();
   return length;
 }
 
-}  // namespace
-
-Transmitter::Unit Transmitter::fresh() {
-  if (spare_.empty()) return {};
-  Unit unit = std::move(spare_.back());
-  spare_.pop_back();
-  unit.copied.clear();
-  unit.owned.clear();
-  unit.shown = unit.frozen = false;
-  return unit;
+/// Whether `second` lies directly behind `first`.
+bool continues(wire::Bytes first, wire::Bytes second) {
+  return first.data() + first.size() == second.data();
 }
+
+}  // namespace
 
 void Transmitter::append(Unit unit) {
   pending_ += unit.size;
@@ -43,42 +39,54 @@ void Transmitter::queue_startup_frame(std::vector<std::byte> octets) {
 
 void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy,
                              MessageTag tag, bool last) {
-  Unit unit = fresh();
+  Unit unit;
   unit.tag = tag;
   unit.last = last;
-  const std::size_t length = header.size() + total(payload);
-  wire::Writer head(unit.head);
-  head.write(wire::be16());  // add_fields() fills it in
-  head.write(header);
-  assert(!head.overflowed());
-  unit.head_size = head.size();
-  unit.payload.assign(payload.begin(), payload.end());
-  if (copy) {
-    for (const wire::Bytes piece : payload)
-      unit.copied.insert(unit.copied.end(), piece.begin(), piece.end());
-    unit.payload.assign(1, wire::Bytes(unit.copied));
-  }
-  add_fields(unit, length);
+  write_parts(unit, header, payload, copy || total(payload) <= copied_payload);
   if (context_.negotiated.send_markers)
     insert_markers(unit);
   else
     seal(unit);
-  unit.size = unit.owned.empty() ? unit.head_size + total(unit.payload) + unit.trailer_size
+  unit.size = unit.owned.empty() ? unit.head.size() + total(unit.payload) + unit.trailer.size()
                                  : unit.owned.size();
   position_ += unit.size;
   append(std::move(unit));
 }
 
+/// The parts of an FPDU, and which of them the CRC covers.
+void Transmitter::write_parts(Unit& unit, wire::Bytes header, std::span<const wire::Bytes> payload,
+                              bool copy) {
+  const std::size_t length = total(payload);
+  const FpduFields fields = fields_for(header.size() + length);
+  const std::size_t head_size = wire::fpdu_length_size + header.size() + (copy ? length : 0);
+  unit.crc_size = fields.crc_field ? wire::fpdu_crc_size : 0;
+  const wire::MutableBytes run = own_.take(head_size + fields.pad_size + unit.crc_size);
+  unit.head = run.first(head_size);
+  unit.trailer = run.subspan(head_size);
+
+  wire::Writer writer(run);
+  writer.write(wire::be16(fields.ulpdu_length));
+  writer.write(header);
+  covered_.assign(1, writer.written());
+  for (const wire::Bytes piece : payload) {
+    if (copy) writer.write(piece);
+    covered_.push_back(copy ? writer.written().last(piece.size()) : piece);
+  }
+  if (!copy) unit.payload.assign(payload.begin(), payload.end());
+  // Without CRCs the field stays zero (RFC 5044 section 4.4).
+  std::ranges::fill(unit.trailer, std::byte{0});
+  std::ranges::copy(std::span(fields.pad).first(std::min(fields.pad.size(), fields.pad_size)),
+                    unit.trailer.begin());
+  covered_.push_back(unit.trailer.first(fields.pad_size));
+  assert(!writer.overflowed());
+}
+
 /// ULPDU_Length, the pad, and room for the CRC (RFC 5044 section 4.1).
-void Transmitter::add_fields(Unit& unit, std::size_t ulpdu_length) {
+FpduFields Transmitter::fields_for(std::size_t ulpdu_length) const {
   FpduFields fields{.ulpdu_length = static_cast<std::uint16_t>(ulpdu_length),
                     .pad_size = wire::pad_length(ulpdu_length)};
   context_.decisions.ask(&Decisions::fpdu_fields, context_.negotiated, fields);
-  wire::Writer(unit.head).write(wire::be16(fields.ulpdu_length));
-  unit.trailer.fill(std::byte{0});
-  std::ranges::copy(fields.pad, unit.trailer.begin());
-  unit.crc_size = fields.crc_field ? wire::fpdu_crc_size : 0;
-  unit.trailer_size = fields.pad_size + unit.crc_size;
+  return fields;
 }
 
 /// If either side asked for CRCs; if neither did, the sender decides (RFC 5044 section 4.4).
@@ -91,21 +99,24 @@ bool Transmitter::computes_crc() const {
 /// The CRC of the covered octets (RFC 5044 section 4.4).
 void Transmitter::store_crc(const CrcCoverage& covered, wire::MutableBytes field) const {
   wire::Crc32c crc;
-  for (const wire::Bytes piece : covered.pieces) crc.update(piece);
+  wire::Bytes run;
+  for (const wire::Bytes piece : covered.pieces) {
+    if (continues(run, piece)) {
+      run = {run.data(), run.size() + piece.size()};
+      continue;
+    }
+    crc.update(run);
+    run = piece;
+  }
+  crc.update(run);
   std::array<std::byte, wire::fpdu_crc_size> octets = crc.trailer();
   context_.decisions.ask(&Decisions::crc_leaves, covered, octets);
   std::ranges::copy(std::span(octets).first(field.size()), field.begin());
 }
 
-/// Writes the CRC of an FPDU that is kept in parts. Without CRCs the field stays zero (RFC 5044
-/// section 4.4).
+/// Writes the CRC of an FPDU that is kept in parts, which covered_ lists.
 void Transmitter::seal(Unit& unit) {
-  if (!computes_crc()) return;
-  const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
-  covered_.assign(1, wire::Bytes(unit.head).first(unit.head_size));
-  covered_.insert(covered_.end(), unit.payload.begin(), unit.payload.end());
-  covered_.push_back(trailer.first(trailer.size() - unit.crc_size));
-  store_crc({.pieces = covered_}, trailer.last(unit.crc_size));
+  if (computes_crc()) store_crc({.pieces = covered_}, unit.trailer.last(unit.crc_size));
 }
 
 /// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044
@@ -137,17 +148,21 @@ void Transmitter::decide_on_markers(wire::MutableBytes octets) const {
   }
 }
 
-void Transmitter::list_unit(const Unit& unit, std::size_t skip,
-                            std::vector<wire::Bytes>& list) const {
+void Transmitter::list_unit(const Unit& unit, std::size_t skip, std::vector<wire::Bytes>& list) {
   const auto add = [&](wire::Bytes piece) {
     const std::size_t skipped = std::min(skip, piece.size());
     skip -= skipped;
-    if (skipped < piece.size()) list.push_back(piece.subspan(skipped));
+    piece = piece.subspan(skipped);
+    if (piece.empty()) return;
+    if (!list.empty() && continues(list.back(), piece))
+      list.back() = {list.back().data(), list.back().size() + piece.size()};
+    else
+      list.push_back(piece);
   };
   if (!unit.owned.empty()) return add(unit.owned);
-  add(wire::Bytes(unit.head).first(unit.head_size));
+  add(unit.head);
   for (const wire::Bytes piece : unit.payload) add(piece);
-  add(wire::Bytes(unit.trailer).first(unit.trailer_size));
+  add(unit.trailer);
 }
 
 void Transmitter::gather(std::vector<wire::Bytes>& list, std::size_t limit,
@@ -158,7 +173,12 @@ void Transmitter::gather(std::vector<wire::Bytes>& list, std::size_t limit,
     if (listed >= limit) break;
     // Consumer memory may have changed since the LLP refused these octets; nothing of an FPDU that
     // is still in parts has been sent, so its CRC can be computed again.
-    if (unit.shown && unit.owned.empty()) seal(unit);
+    if (unit.shown && unit.owned.empty() && !unit.payload.empty()) {
+      covered_.assign(1, unit.head);
+      covered_.insert(covered_.end(), unit.payload.begin(), unit.payload.end());
+      covered_.push_back(unit.trailer.first(unit.trailer.size() - unit.crc_size));
+      seal(unit);
+    }
     unit.shown = true;
     list_unit(unit, skip, list);
     listed += unit.size - skip;
@@ -167,9 +187,9 @@ void Transmitter::gather(std::vector<wire::Bytes>& list, std::size_t limit,
   }
 }
 
-std::vector<MessageTag> Transmitter::transmitted(std::size_t count) {
+std::span<const MessageTag> Transmitter::transmitted(std::size_t count) {
   assert(count <= pending_);
-  std::vector<MessageTag> finished;
+  finished_.clear();
   pending_ -= count;
   while (count != 0) {
     Unit& front = units_.front();
@@ -178,13 +198,13 @@ std::vector<MessageTag> Transmitter::transmitted(std::size_t count) {
     count -= here;
     begun_ = front.tag;
     if (front_sent_ < front.size) break;
-    if (front.last) finished.push_back(front.tag);
+    if (front.last) finished_.push_back(front.tag);
     front_sent_ = 0;
-    if (spare_.size() < spare_limit) spare_.push_back(std::move(front));
+    if (!front.head.empty()) own_.release_oldest();
     units_.pop_front();
   }
   freeze_front();
-  return finished;
+  return finished_;
 }
 
 /// The rest of a partly sent FPDU is copied: its CRC must match the octets that follow, whatever
@@ -209,6 +229,7 @@ void Transmitter::drop_from(std::size_t index) {
   while (units_.size() > index) {
     pending_ -= units_.back().size;
     position_ -= units_.back().size;  // not used any more if it is a startup frame
+    if (!units_.back().head.empty()) own_.release_newest();
     units_.pop_back();
   }
 }
@@ -233,7 +254,7 @@ void Transmitter::drop_all_but_begun_fpdu() {
 }
 
 void Transmitter::drop_all() {
-  units_.clear();
+  drop_from(0);
   pending_ = front_sent_ = 0;
 }
 

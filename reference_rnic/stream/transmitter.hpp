@@ -3,11 +3,13 @@
 // gather list that copies no payload.
 #pragma once
 
-#include <deque>
 #include <span>
 #include <vector>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/stream/context.hpp"
+#include "reference_rnic/stream/outbound_buffer.hpp"
+#include "reference_rnic/stream/work.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 
 namespace rnic::stream {
@@ -25,7 +27,7 @@ struct MessageTag {
 
 class Transmitter {
  public:
-  explicit Transmitter(Context& context) : context_(context) {}
+  explicit Transmitter(Context& context) : context_(context), own_(context.scratch.send) {}
 
   void queue_startup_frame(std::vector<std::byte> octets);
   /// Queues one FPDU whose ULPDU is `header` followed by `payload`. Unless `copy`, the payload
@@ -38,8 +40,8 @@ class Transmitter {
   [[nodiscard]] std::size_t pending() const { return pending_; }
   void gather(std::vector<wire::Bytes>& list, std::size_t limit,
               std::vector<std::size_t>* boundaries);
-  /// Returns the messages whose last octet is among the `count` octets.
-  [[nodiscard]] std::vector<MessageTag> transmitted(std::size_t count);
+  /// Returns the messages whose last octet is among the `count` octets; valid until the next call.
+  [[nodiscard]] std::span<const MessageTag> transmitted(std::size_t count);
 
   /// Removes every queued FPDU except those of the message of which the LLP already has octets.
   void drop_messages_not_begun();
@@ -51,13 +53,12 @@ class Transmitter {
   [[nodiscard]] std::vector<MessageTag> messages() const;
 
  private:
+  /// One FPDU or startup frame. Its head, what of the payload is copied, and its trailer are side by
+  /// side, as are those of the FPDUs before and after it: so short FPDUs are one run of octets.
   struct Unit {
-    std::array<std::byte, wire::fpdu_length_size + wire::untagged_header_size> head{};
-    std::size_t head_size = 0;
-    std::vector<wire::Bytes> payload;  ///< consumer memory, or `copied`
-    std::vector<std::byte> copied;
-    std::array<std::byte, 3 + wire::fpdu_crc_size> trailer{};  ///< pad and CRC
-    std::size_t trailer_size = 0;
+    wire::MutableBytes head;                     ///< ULPDU_Length, headers, payload that is copied
+    GatherList payload;                          ///< consumer memory
+    wire::MutableBytes trailer;                  ///< pad and CRC
     std::size_t crc_size = wire::fpdu_crc_size;  ///< of the trailer
     std::vector<std::byte> owned;  ///< all octets to be sent, instead of the parts above
     std::size_t size = 0;          ///< octets to be sent
@@ -68,23 +69,24 @@ class Transmitter {
     bool frozen = false;  ///< `owned` is the rest of an FPDU whose front the LLP has
   };
 
-  [[nodiscard]] Unit fresh();
   void append(Unit unit);
+  void write_parts(Unit& unit, wire::Bytes header, std::span<const wire::Bytes> payload, bool copy);
+  [[nodiscard]] FpduFields fields_for(std::size_t ulpdu_length) const;
   void seal(Unit& unit);
-  void add_fields(Unit& unit, std::size_t ulpdu_length);
   [[nodiscard]] bool computes_crc() const;
   void store_crc(const CrcCoverage& covered, wire::MutableBytes field) const;
   void insert_markers(Unit& unit);
   void decide_on_markers(wire::MutableBytes octets) const;
-  void list_unit(const Unit& unit, std::size_t skip, std::vector<wire::Bytes>& list) const;
+  static void list_unit(const Unit& unit, std::size_t skip, std::vector<wire::Bytes>& list);
   void freeze_front();
   void drop_from(std::size_t index);
 
   Context& context_;
-  std::deque<Unit> units_;
-  std::vector<Unit> spare_;           ///< retired units, for their vectors' memory
-  std::vector<wire::Bytes> covered_;  ///< by the current CRC
-  std::size_t front_sent_ = 0;        ///< octets of units_.front() that the LLP has
+  OutboundBuffer own_;  ///< of the units that have a head
+  base::Fifo<Unit> units_;
+  std::vector<wire::Bytes> covered_;  ///< by the CRC of the unit queued last
+  std::vector<MessageTag> finished_;
+  std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;
   std::uint64_t position_ = 0;       ///< of the next FPDU to be queued, in octets of full operation
   std::optional<MessageTag> begun_;  ///< the message whose octets the LLP got last

@@ -13,6 +13,9 @@ namespace {
 using wire::Opcode;
 using wire::Queue;
 
+/// A Terminate: nothing else that is received without a buffer of the consumer is longer.
+constexpr std::size_t longest_own = wire::max_terminate_size;
+
 /// Segments of one message may differ in their opcode (RFC 5041 section 4.3 does not have them
 /// compared), but not in who uses the payload.
 bool same_taker(Opcode a, Opcode b) {
@@ -21,6 +24,11 @@ bool same_taker(Opcode a, Opcode b) {
 }
 
 }  // namespace
+
+/// Whether the payload goes to a buffer of the consumer. That of Immediate Data is reported.
+bool UntaggedReceive::takes_buffer(const QueueState& state) {
+  return state.buffer && !wire::is_immediate(state.opcode);
+}
 
 UntaggedReceive::UntaggedReceive(Context& context, SendQueue& send_queue,
                                  const ReadQueue& read_queue)
@@ -103,7 +111,7 @@ std::optional<Fault> UntaggedReceive::open(QueueState& state, const Incoming& in
       break;
   }
   if (fault) return fault;
-  state.own.fill(std::byte{0});
+  if (!takes_buffer(state)) state.own.assign(std::min(state.capacity, longest_own), std::byte{0});
   state.open = true;
   return std::nullopt;
 }
@@ -159,9 +167,7 @@ void UntaggedReceive::slice(QueueState& state, std::size_t from, std::size_t len
     if (here != 0) places_.push_back(piece.subspan(skipped, here));
     length -= here;
   };
-  const std::size_t own = std::min(state.capacity, state.own.size());
-  if (!state.buffer || wire::is_immediate(state.opcode))
-    return add(wire::MutableBytes(state.own).first(own));
+  if (!takes_buffer(state)) return add(state.own);
   for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
 }
 
@@ -176,7 +182,8 @@ std::optional<DeliveredMessage> UntaggedReceive::end(const Incoming& incoming) {
   std::optional<DeliveredMessage> message(std::in_place);
   message->queue = static_cast<Queue>(&state - queues_.data());
   message->length = completion.length;
-  message->octets = wire::Bytes(state.own).first(std::min(completion.length, state.own.size()));
+  if (!takes_buffer(state))
+    message->octets = wire::Bytes(state.own).first(std::min(completion.length, state.own.size()));
   if (state.buffer) message->work_id = state.buffer->work_id;
   context_.decisions.ask(&Decisions::delivered, incoming, message);
   close(state);

@@ -43,13 +43,15 @@ class UntaggedReceive {
     bool open = false;           ///< a message is in progress
     wire::Opcode opcode = wire::Opcode::send;
     std::optional<ReceiveBuffer> buffer;
-    std::array<std::byte, wire::max_terminate_size> own{};  ///< no other of our own is longer
+    /// Of a message that no buffer of the consumer receives: a Request, a Terminate, Immediate Data.
+    std::vector<std::byte> own;
     std::size_t capacity = 0;
   };
   [[nodiscard]] QueueState& state_of(const Incoming& incoming);
   [[nodiscard]] std::optional<Fault> open(QueueState& state, const Incoming& incoming);
   [[nodiscard]] std::optional<Fault> open_send(QueueState& state, const Incoming& incoming);
   [[nodiscard]] std::optional<Fault> check_offset(const Incoming& incoming);
+  [[nodiscard]] static bool takes_buffer(const QueueState& state);
   static void close(QueueState& state);
   void slice(QueueState& state, std::size_t from, std::size_t length);
 

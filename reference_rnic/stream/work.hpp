@@ -5,11 +5,15 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "reference_rnic/wire/rdmap.hpp"
 
 namespace rnic::stream {
+
+/// Pieces of memory, in order. Most work has one or two, and then allocates nothing.
+using GatherList = boost::container::small_vector<wire::Bytes, 2>;
 
 enum class WorkKind : std::uint8_t { send, write, read, atomic, immediate, local };
 
@@ -17,8 +21,7 @@ enum class WorkKind : std::uint8_t { send, write, read, atomic, immediate, local
 struct Work {
   std::uint64_t id = 0;
   WorkKind kind = WorkKind::send;
-  std::vector<wire::Bytes>
-      gather;              ///< payload of send and write; must stay valid until the WorkDone
+  GatherList gather;       ///< payload of send and write; must stay valid until the WorkDone
   bool solicited = false;  ///< send, immediate
   std::optional<std::uint32_t> invalidate;  ///< send: STag that the peer shall invalidate
   std::uint32_t remote_stag = 0;            ///< write, read, atomic

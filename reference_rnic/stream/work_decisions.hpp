@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/event.hpp"
 #include "reference_rnic/stream/fault.hpp"
@@ -55,7 +55,7 @@ struct WorkDecisions {
   // -- work that the consumer posted --
 
   /// Which of the entries from `first` on is issued next (RFC 5040 section 5.5: the first).
-  virtual void next_work(const std::deque<PostedWork>&, std::size_t /*first*/,
+  virtual void next_work(const base::Fifo<PostedWork>&, std::size_t /*first*/,
                          std::size_t& /*next*/) {}
   /// Why work cannot be issued, if it cannot: it ends with this status.
   virtual void refused(const PostedWork&, std::optional<WorkStatus>&) {}
@@ -79,7 +79,7 @@ struct WorkDecisions {
   virtual void answered(std::size_t& /*responses_due*/) {}
   /// Which of the entries is reported and removed next: the first if it is done (RFC 5040 section
   /// 5.5), otherwise none, which is their count.
-  virtual void next_completion(const std::deque<PostedWork>&, std::size_t& /*next*/) {}
+  virtual void next_completion(const base::Fifo<PostedWork>&, std::size_t& /*next*/) {}
   /// What is reported to the consumer about completed work.
   virtual void completion(const PostedWork&, std::optional<WorkDone>&) {}
 
@@ -97,7 +97,7 @@ struct WorkDecisions {
   virtual void atomic_admitted(const Context&, const wire::AtomicRequestHeader&, Admission&) {}
   /// Which of the waiting Requests is answered next (RFC 5040 section 5.5: the first, now or
   /// later). Those before `rfc` have been answered; the count of all stands for none of them.
-  virtual void next_response(const std::deque<InboundRequest>&, const Choice<std::size_t>&,
+  virtual void next_response(const base::Fifo<InboundRequest>&, const Choice<std::size_t>&,
                              std::size_t& /*next*/) {}
   /// The operands of an Atomic on `memory`.
   virtual void atomic_operands(const wire::AtomicRequestHeader&, wire::Bytes /*memory*/,

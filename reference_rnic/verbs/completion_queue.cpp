@@ -24,8 +24,10 @@ bool CompletionQueue::is_armed_for(const Completion& completion) const {
 std::expected<std::size_t, Error> CompletionQueue::poll(std::span<Completion> out) {
   if (overflowed_ && entries_.empty()) return std::unexpected(Error::overflowed);
   const std::size_t count = std::min(out.size(), entries_.size());
-  std::copy_n(entries_.begin(), count, out.begin());
-  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+  for (Completion& completion : out.first(count)) {
+    completion = entries_.front();
+    entries_.pop_front();
+  }
   return count;
 }
 

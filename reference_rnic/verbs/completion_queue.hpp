@@ -3,10 +3,10 @@
 // overflow.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <span>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
@@ -35,7 +35,7 @@ class CompletionQueue {
   CompletionQueueHandle handle_;
   std::uint32_t depth_;
   CompletionHandler handler_;
-  std::deque<Completion> entries_;
+  base::Fifo<Completion> entries_;
   std::optional<Arm> armed_;
   bool overflowed_ = false;
 };

@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "reference_rnic/stream/receive_scratch.hpp"
+#include "reference_rnic/stream/scratch.hpp"
 #include "reference_rnic/verbs/completion_queue.hpp"
 #include "reference_rnic/verbs/memory_window.hpp"
 #include "reference_rnic/verbs/shared_queue.hpp"
@@ -49,7 +49,7 @@ struct Core {
   HandleTable<QueuePair, Kind::queue_pair> queue_pairs;
   AsyncHandler async_handler;
   /// Of all streams: the loop receives for one after another.
-  std::shared_ptr<stream::ReceiveScratch> scratch = std::make_shared<stream::ReceiveScratch>();
+  std::shared_ptr<stream::Scratch> scratch = std::make_shared<stream::Scratch>();
 
   /// Runs `callback` from the loop, unless the RNIC is gone by then.
   void defer(std::function<void()> callback);

@@ -3,11 +3,11 @@
 // end.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/verbs/core.hpp"
 #include "reference_rnic/verbs/queue_pair_state.hpp"
 #include "reference_rnic/wire/terminate.hpp"
@@ -134,13 +134,13 @@ class QueuePair {
   QueuePairAttributes attributes_;
   QueuePairState state_ = QueuePairState::idle;
   StreamLink* link_ = nullptr;
-  std::deque<Sent> sends_;
+  base::Fifo<Sent> sends_;
   std::size_t issued_ = 0;  ///< of sends_, how many the stream has
   /// Local work that the stream has and has not executed: what follows may depend on it.
   std::optional<std::uint64_t> local_work_;
   bool broken_ = false;  ///< a request failed: those after it are flushed
-  std::deque<ReceiveRequest> receives_;
-  std::deque<Taken> taken_;  ///< the stream has their buffers
+  base::Fifo<ReceiveRequest> receives_;
+  base::Fifo<Taken> taken_;  ///< the stream has their buffers
   std::uint64_t next_id_ = 1;
 };
 

@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include <boost/container/small_vector.hpp>
+
 #include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/verbs/handle.hpp"
 #include "reference_rnic/wire/bytes.hpp"
@@ -92,6 +94,9 @@ struct Piece {
   std::uint32_t length = 0;
 };
 
+/// Of one request: most have one or two, and then allocate nothing.
+using Pieces = boost::container::small_vector<Piece, 2>;
+
 enum class Operation : std::uint8_t {
   send,
   send_solicited,
@@ -133,10 +138,10 @@ struct RegisterRequest {
 struct SendRequest {
   std::uint64_t id = 0;
   Operation operation = Operation::send;
-  std::vector<Piece> pieces{};  ///< source of send and write; the one sink of read and atomics
+  Pieces pieces{};  ///< source of send and write; the one sink of read and atomics
   /// Send and write, in place of pieces: memory that needs no STag, since its octets are taken when
   /// the request is posted.
-  std::vector<wire::Bytes> inline_data{};
+  stream::GatherList inline_data{};
   std::uint32_t remote_stag = 0;
   std::uint64_t remote_offset = 0;
   std::uint32_t invalidate_stag =
@@ -155,7 +160,7 @@ struct SendRequest {
 
 struct ReceiveRequest {
   std::uint64_t id = 0;
-  std::vector<Piece> pieces{};
+  Pieces pieces{};
 };
 
 /// Why posting stopped: requests before `index` are posted, those from it on are not.

@@ -3,10 +3,10 @@
 // once.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <utility>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
@@ -15,7 +15,7 @@ struct SharedQueue {
   SharedQueueHandle handle{};
   DomainHandle domain{};
   SharedQueueAttributes attributes{};
-  std::deque<ReceiveRequest> waiting{};
+  base::Fifo<ReceiveRequest> waiting{};
   std::uint32_t limit = 0;  ///< 0: not armed
   std::uint32_t users = 0;  ///< queue pairs
 

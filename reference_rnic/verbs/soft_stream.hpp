@@ -3,12 +3,12 @@
 // once it has one.
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
 
+#include "base/fifo.hpp"
 #include "reference_rnic/verbs/core.hpp"
 #include "reference_rnic/verbs/queue_pair.hpp"
 
@@ -170,7 +170,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   Core& core_;
   QueuePair* pair_ = nullptr;
   Observer* observer_ = nullptr;
-  std::deque<stream::Event> events_;
+  base::Fifo<stream::Event> events_;
   std::size_t posted_octets_ = 0;
   bool ended_ = false;
   bool abort_due_ = false;

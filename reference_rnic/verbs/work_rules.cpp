@@ -54,13 +54,13 @@ bool carries_invalidate(Operation operation) {
          operation == Operation::send_solicited_invalidate;
 }
 
-std::uint64_t total_length(std::span<const Piece> pieces) {
+std::uint64_t total_length(const Pieces& pieces) {
   std::uint64_t total = 0;
   for (const Piece& piece : pieces) total += piece.length;
   return total;
 }
 
-std::uint64_t total_length(std::span<const wire::Bytes> octets) {
+std::uint64_t total_length(const stream::GatherList& octets) {
   std::uint64_t total = 0;
   for (const wire::Bytes piece : octets) total += piece.size();
   return total;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "reference_rnic/verbs/rnic.hpp"
 
@@ -15,8 +14,8 @@ namespace rnic::verbs {
 [[nodiscard]] bool is_solicited(Operation operation);
 [[nodiscard]] bool is_solicited(wire::Opcode opcode);
 [[nodiscard]] bool carries_invalidate(Operation operation);
-[[nodiscard]] std::uint64_t total_length(std::span<const Piece> pieces);
-[[nodiscard]] std::uint64_t total_length(std::span<const wire::Bytes> octets);
+[[nodiscard]] std::uint64_t total_length(const Pieces& pieces);
+[[nodiscard]] std::uint64_t total_length(const stream::GatherList& octets);
 /// Why a request can never be executed, whatever the state.
 [[nodiscard]] std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces,
                                             std::uint32_t max_inline);

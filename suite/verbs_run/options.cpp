@@ -37,6 +37,7 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--lawful", o.lawful, "a permission of the RFCs that it is to use")
       ->type_name("NAME")
       ->allow_extra_args(false);
+  app.add_flag("!--no-crc", o.crc, "ask for no CRCs; they are used if the peer asks for them");
   app.add_option("--capture", o.capture,
                  "write what passes the interface meanwhile to this pcapng file (needs the right "
                  "to capture)")

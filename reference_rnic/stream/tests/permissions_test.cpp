@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(a_stream_may_end_without_a_terminate) {
 /// Answers the peer's Requests on demand.
 struct AnswersLater : Decisions {
   explicit AnswersLater(const bool& may_answer) : may_answer_(may_answer) {}
-  void next_response(const std::deque<InboundRequest>&, const Choice<std::size_t>& choice,
+  void next_response(const base::Fifo<InboundRequest>&, const Choice<std::size_t>& choice,
                      std::size_t& next) override {
     if (!may_answer_) next = other_than_usual(choice);
   }

@@ -16,7 +16,7 @@ namespace rnic::stream::test {
 class End {
  public:
   explicit End(Config config, StreamDecisions decisions = {},
-               std::shared_ptr<ReceiveScratch> scratch = nullptr)
+               std::shared_ptr<Scratch> scratch = nullptr)
       : owned(make_stream(std::move(config), memory, TimePoint{}, std::move(decisions),
                           std::move(scratch))) {}
 

@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(every_operation_under_every_option) {
 
 /// A responder that is sent, in parts, what another one got.
 struct Listener {
-  Listener(const Transfer& transfer, Config config, std::shared_ptr<ReceiveScratch> scratch)
+  Listener(const Transfer& transfer, Config config, std::shared_ptr<Scratch> scratch)
       : was(transfer),
         end(std::move(config), {}, std::move(scratch)),
         rest(was.pair.initiator.sent) {
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(streams_that_share_a_scratch_do_not_disturb_each_other) {
       }
       Config config = config_of(variant, markers);
       config.role = Role::responder;
-      const auto scratch = std::make_shared<ReceiveScratch>();
+      const auto scratch = std::make_shared<Scratch>();
       Listener first(one, config, scratch), second(other, config, scratch);
       first.receive(request);
       second.receive(request);

@@ -22,7 +22,7 @@ struct MemoryFixture : TwoRnics {
     BOOST_TEST((b.state() == QueuePairState::error));
   }
 };
-SendRequest request(Operation operation, std::vector<Piece> pieces, const RegionInfo& remote,
+SendRequest request(Operation operation, Pieces pieces, const RegionInfo& remote,
                     std::uint64_t offset = 0) {
   return {.id = 7,
           .operation = operation,

@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_shared_queue_keeps_what_waits_in_it_and_serves_its_domain
       *rnic.create_shared_queue(side.domain, {.depth = 4, .max_pieces = 1});
   const std::vector<ReceiveRequest> requests{{.id = 1, .pieces = {side.piece(0, 8)}},
                                              {.id = 2, .pieces = {side.piece(8, 8)}},
-                                             {.id = 3, .pieces = std::vector<Piece>(2)}};
+                                             {.id = 3, .pieces = Pieces(2)}};
   BOOST_TEST(post_refused(rnic.post_receive(shared, requests), Error::invalid_parameter, 2));
   BOOST_TEST(rnic.query_shared_queue(shared)->posted == 2U);
   BOOST_TEST(refused(rnic.resize_shared_queue(shared, 1), Error::invalid_parameter));
@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(work_of_a_wrong_shape_is_refused_and_earlier_work_of_the_li
         SendRequest{.operation = Operation::local_invalidate, .pieces = {two.a.piece(0, 8)}},
         SendRequest{.operation = Operation::bind_window, .pieces = {two.a.piece(0, 8)}},
         SendRequest{.operation = Operation::read_invalidate},
-        SendRequest{.operation = Operation::send, .pieces = std::vector<Piece>(5)},
+        SendRequest{.operation = Operation::send, .pieces = Pieces(5)},
         SendRequest{.operation = Operation::send,
                     .pieces = {two.a.piece(0, ~0U), two.a.piece(0, 1)}}})
     BOOST_TEST(post_refused(two.a.rnic->post_send(two.a.pair, std::span(&wrong, 1)),
@@ -312,15 +312,14 @@ BOOST_AUTO_TEST_CASE(
     work_and_receives_may_be_as_long_as_a_message_and_have_as_many_pieces_as_allowed) {
   TwoRnics two;
   two.connect();
-  two.a.receive(1, std::vector<Piece>(4));
+  two.a.receive(1, Pieces(4));
   two.a.receive(2, {two.a.piece(0, ~0U)});
-  for (const std::vector<Piece>& wrong :
-       {std::vector<Piece>(5), std::vector<Piece>{two.a.piece(0, ~0U), two.a.piece(0, 1)}}) {
+  for (const Pieces& wrong : {Pieces(5), Pieces{two.a.piece(0, ~0U), two.a.piece(0, 1)}}) {
     const ReceiveRequest request{.id = 3, .pieces = wrong};
     BOOST_TEST(post_refused(two.a.rnic->post_receive(two.a.pair, std::span(&request, 1)),
                             Error::invalid_parameter, 0));
   }
-  two.a.send({.id = 4, .operation = Operation::write, .pieces = std::vector<Piece>(4)});
+  two.a.send({.id = 4, .operation = Operation::write, .pieces = Pieces(4)});
   // It is taken, and only then found to name more than the region has.
   two.a.send({.id = 5, .operation = Operation::write, .pieces = {two.a.piece(0, ~0U)}});
   two.settle();

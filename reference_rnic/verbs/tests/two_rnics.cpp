@@ -57,7 +57,7 @@ void Side::send(SendRequest request) {
   BOOST_REQUIRE_MESSAGE(posted, "post_send: " << (posted ? "" : name(posted.error().error)));
 }
 
-void Side::receive(std::uint64_t id, std::vector<Piece> pieces) {
+void Side::receive(std::uint64_t id, Pieces pieces) {
   const ReceiveRequest request{.id = id, .pieces = std::move(pieces)};
   const auto posted = rnic->post_receive(pair, std::span(&request, 1));
   BOOST_REQUIRE_MESSAGE(posted, "post_receive: " << (posted ? "" : name(posted.error().error)));

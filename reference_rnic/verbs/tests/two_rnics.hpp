@@ -49,7 +49,7 @@ struct Side {
   [[nodiscard]] std::vector<Completion> completions();
   /// Posts and requires that it was taken.
   void send(SendRequest request);
-  void receive(std::uint64_t id, std::vector<Piece> pieces);
+  void receive(std::uint64_t id, Pieces pieces);
   /// Writes 1, 2, 3, ... to the start of memory.
   void number(std::size_t count);
   [[nodiscard]] QueuePairState state() const { return rnic->query_queue_pair(pair)->state; }

@@ -139,7 +139,7 @@ class ReferenceDriver final : public Driver {
   [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::CompletionQueueHandle queue) const;
   [[nodiscard]] std::expected<rnic::verbs::SendRequest, iut::Reply> request_of(
       const iut::PostWork& command);
-  [[nodiscard]] std::optional<std::vector<rnic::verbs::Piece>> pieces_of(
+  [[nodiscard]] std::optional<rnic::verbs::Pieces> pieces_of(
       const std::vector<iut::Piece>& pieces) const;
   [[nodiscard]] std::expected<rnic::access::ConnectParameters, iut::Reply> parameters_of(
       const iut::ConnectParameters& parameters) const;

@@ -12,9 +12,9 @@ namespace suite::upper_tester::reference {
 
 namespace verbs = rnic::verbs;
 
-std::optional<std::vector<verbs::Piece>> ReferenceDriver::pieces_of(
+std::optional<verbs::Pieces> ReferenceDriver::pieces_of(
     const std::vector<iut::Piece>& pieces) const {
-  std::vector<verbs::Piece> result;
+  verbs::Pieces result;
   for (const iut::Piece& piece : pieces) {
     const auto found = regions_.find(piece.region);
     if (found == regions_.end()) return std::nullopt;
