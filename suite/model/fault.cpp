@@ -50,6 +50,7 @@ std::vector<const Fault*> all_faults() {
           &sequence_number,
           &offset,
           &too_long,
+          &incomplete,
           &tagged_stag,
           &tagged_association,
           &tagged_rights,
@@ -131,6 +132,9 @@ const Fault too_long{"a segment that ends beyond the buffer",
                      {cause::ddp_untagged_message_too_long},
                      {"ddp.untagged.check-end-in-range", "ddp.terminate.untagged-message-too-long",
                       "rdmap.send.too-long-is-error"}};
+const Fault incomplete{"a segment that does not continue its message",
+                       {},
+                       {"ddp.delivery.completeness-check-not-required"}};
 
 const Fault tagged_stag{"an STag that is not valid",
                         {cause::ddp_tagged_invalid_stag},

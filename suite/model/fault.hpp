@@ -57,7 +57,7 @@ extern const Fault bad_crc, bad_marker;
 
 // ---- DDP (RFC 5041 section 7.1) ----
 extern const Fault truncated, tagged_version, untagged_version, unknown_queue, no_buffer,
-    sequence_number, offset, too_long;
+    sequence_number, offset, too_long, incomplete;
 extern const Fault tagged_stag, tagged_association, tagged_rights, tagged_start, tagged_end,
     tagged_wrap;
 

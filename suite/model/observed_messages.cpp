@@ -215,7 +215,8 @@ Explained explain_work(State& state, std::size_t index, const SeenMessage& seen,
                              ? std::vector<RuleId>{"rdmap.immediate.header-format",
                                                    "rdmap.immediate.eight-octets-sent",
                                                    "rdmap.immediate.in-submission-order"}
-                             : std::vector<RuleId>{"ddp.segmentation.all-data-sent"},
+                             : std::vector<RuleId>{"ddp.segmentation.all-data-sent",
+                                                   "mpa.framing.length-counts-ulpdu-only"},
                          "the octets of " + text_of(*next));
   if (seen.cut_off) return {};
   next->sent = true;

@@ -109,6 +109,8 @@ struct Incoming {
   bool open = false;
   wire::Opcode opcode = wire::Opcode::send;
   std::uint32_t ulp_word = 0;
+  /// Where its next segment begins, if there is no gap.
+  std::uint64_t end = 0;
   /// Of messages that RDMAP itself processes (RFC 5040 sections 5.2 and 5.4).
   Octets octets;
   bool operator==(const Incoming&) const = default;

@@ -71,6 +71,8 @@ void check_rdmap(const wire::Segment& segment, const Untagged& fields, Faults& f
 /// Rules that the kind of message adds to those of its fields.
 void concern_kind(const Untagged& fields, Faults& faults) {
   if (fields.queue == terminate_queue) faults.concern({"rdmap.terminate.invalid-surfaced"});
+  if (fields.queue == read_queue && fields.opcode != Opcode::read_request)
+    faults.concern({"rdmap.error.read-request-opcode"});
   if (fields.opcode == Opcode::read_request)
     faults.concern({"rdmap.read.invalid-request-surfaced", "rdmap.error.read-request-terminate",
                     "rdmap.read.error-passed-up-and-terminated", "rdmap.error.read-request-version",
@@ -80,10 +82,12 @@ void concern_kind(const Untagged& fields, Faults& faults) {
   else if (fields.opcode == Opcode::atomic_request || fields.opcode == Opcode::atomic_response)
     faults.concern({"rdmap.atomic.incoming-error-terminate", "rdmap.atomic.opcode-validated",
                     "rdmap.atomic.version-validated", "rdmap.atomic.ddp-fields-validated",
+                    "rdmap.atomic.incoming-error-fields",
                     "rdmap.atomic.invalid-response-surfaced"});
   else if (wire::is_immediate(fields.opcode))
     faults.concern({"rdmap.immediate.incoming-error-terminate", "rdmap.immediate.opcode-validated",
                     "rdmap.immediate.version-validated", "rdmap.immediate.ddp-fields-validated",
+                    "rdmap.immediate.incoming-error-fields",
                     "rdmap.immediate.error-passed-up-and-terminated",
                     "rdmap.immediate.consumes-one-buffer", "rdmap.immediate.length-checked"});
   else
@@ -187,6 +191,7 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
     // Nothing of its source is looked at.
     taking.coverage.took(Transition::nothing_asked);
     stream.taken_by.push_back("rdmap.read.zero-length-not-validated");
+    stream.taken_by.push_back("sec.buffer.zero-length-read-permitted");
     stream.taken_by.push_back("rdmap.read.zero-length-answered");
   } else {
     state.memory.check(stag, offset, length, Use::read, {taking.stream, stream.terms.domain},
@@ -265,6 +270,7 @@ void accept(const Taking& taking, State state, const Untagged& fields) {
   // RFC 5041 section 4.3: a receiver may take RsvdULP of any segment.
   if (mixed) stream.phase = Phase::open_ended;
   message.open = true;
+  message.end = fields.end();
   message.opcode = fields.opcode;
   message.ulp_word = fields.ulp_word;
   if (fields.queue == send_queue && !wire::is_immediate(fields.opcode)) {
@@ -289,6 +295,26 @@ void leave_open(State& state, std::size_t stream, const Untagged& fields) {
     if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
 }
 
+/// What an IUT may also refuse: a segment that does not continue its message (RFC 5041 section 5.2 leaves
+/// that to DDP), and an empty one at the end of its buffer, whose MO is not that of an octet of it.
+void refuse_what_may_be_refused(const Taking& taking, State& state, const Untagged& fields) {
+  if (fields.queue != send_queue || wire::is_immediate(fields.opcode)) return;
+  Stream& stream = state.streams[taking.stream];
+  const Incoming& message = stream.incoming[send_queue];
+  Faults faults;
+  if (fields.offset != (message.open ? message.end : 0)) {
+    faults.add(fault::incomplete);
+    stream.taken_by.push_back("ddp.delivery.completeness-check-not-required");
+  }
+  const Receive* receive = stream.free_receive();
+  if (fields.payload.empty() && fields.offset > 0 && fields.offset == receive->capacity())
+    faults.add(fault::offset);
+  if (!faults.any()) return;
+  State refused = state;
+  leave_open(refused, taking.stream, fields);
+  refuse(taking, std::move(refused), faults.all(), SentSegment{});
+}
+
 void process(const Taking& taking, const wire::Segment& segment, const Untagged& fields) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];
@@ -309,6 +335,7 @@ void process(const Taking& taking, const wire::Segment& segment, const Untagged&
       early.add(fault::unasked_atomic_response);
       refuse(taking, state, early.all(), SentSegment{});
     }
+    refuse_what_may_be_refused(taking, state, fields);
     return accept(taking, std::move(state), fields);
   }
   if (placed) leave_open(state, taking.stream, fields);

@@ -86,6 +86,7 @@ class ConsumerStep {
     command.fill = static_cast<std::uint8_t>(step_.value >> 8);
     const iut::Reply reply = play_.command(command);
     if (reply.outcome != iut::Outcome::ok) return;
+    if (reply.stag) play_.stags().given(*reply.stag);
     play_.command(iut::WriteMemory{
         command.region, 0, lower_tester::PayloadGenerator(step_.value).octets(command.length)});
     play_.settle();
@@ -95,6 +96,7 @@ class ConsumerStep {
     play_.settle();
     const Region* region = pick([this](const Region& each) { return !is_needed(each); });
     if (region == nullptr || play_.is_stopped()) return;
+    play_.stags().freed(region->stag);
     play_.command(iut::DeregisterMemory{region->handle});
   }
 

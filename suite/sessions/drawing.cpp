@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/sessions/drawing.hpp"
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <span>
@@ -32,7 +33,7 @@ struct Weighted {
 };
 
 template <typename T, std::size_t N>
-T weighted(RandomChoices& random, const std::array<Weighted<T>, N>& choices) {
+[[nodiscard]] T weighted(RandomChoices& random, const std::array<Weighted<T>, N>& choices) {
   std::uint64_t all = 0;
   for (const auto& choice : choices) all += choice.weight;
   std::uint64_t at = random.below(all);
@@ -88,7 +89,7 @@ constexpr std::array<Weighted<Action>, 25> actions{{{Action::peer_send, 18},
                                                     {Action::invalidate, 3},
                                                     {Action::bind_window, 3},
                                                     {Action::unbind_window, 2},
-                                                    {Action::arm_limit, 1},
+                                                    {Action::arm_limit, 2},
                                                     {Action::disconnect, 1},
                                                     {Action::abort, 1}}};
 
@@ -101,7 +102,8 @@ constexpr std::array odd{Wrong::ddp_reserved,
                          Wrong::request_reserved,
                          Wrong::unused_operands,
                          Wrong::marker_reserved,
-                         Wrong::marker_low_bits};
+                         Wrong::marker_low_bits,
+                         Wrong::empty_last};
 constexpr std::array wrong_anywhere{Wrong::ddp_version,   Wrong::rdmap_version, Wrong::opcode,
                                     Wrong::crc,           Wrong::cut_short,     Wrong::marker,
                                     Wrong::marker_on_path};
@@ -109,8 +111,8 @@ constexpr std::array wrong_untagged{Wrong::queue, Wrong::msn, Wrong::message_off
 constexpr std::array wrong_access{Wrong::stag,         Wrong::stag_key, Wrong::revoked_stag,
                                   Wrong::foreign_stag, Wrong::no_right, Wrong::before_start,
                                   Wrong::beyond_end,   Wrong::wrap};
-constexpr std::array wrong_send{Wrong::too_long, Wrong::no_buffer, Wrong::revoked_stag,
-                                Wrong::foreign_stag, Wrong::stag};
+constexpr std::array wrong_send{Wrong::too_long,     Wrong::no_buffer, Wrong::revoked_stag,
+                                Wrong::foreign_stag, Wrong::stag,      Wrong::gap};
 constexpr std::array wrong_atomic{Wrong::unaligned, Wrong::atomic_operation, Wrong::wrong_length};
 constexpr std::array wrong_immediate{Wrong::no_buffer, Wrong::wrong_length};
 constexpr std::array wrong_answer{Wrong::stag_key, Wrong::before_start, Wrong::beyond_end,
@@ -154,11 +156,59 @@ Wrong special(RandomChoices& random, Action action) {
 }
 
 /// One stream may go wrong once, so most messages are right.
-Wrong wrong(RandomChoices& random, Action action) {
-  const std::uint64_t kind = random.below(100);
-  if (kind < 70) return Wrong::nothing;
-  if (kind < 80) return random.of(odd);
-  return kind < 86 ? random.of(wrong_anywhere) : special(random, action);
+Wrong wrong(RandomChoices& random, Action action, std::uint64_t right_percent) {
+  constexpr std::uint64_t kinds = 30, odd_kinds = 10, anywhere_kinds = 6;
+  if (random.below(100) < right_percent) return Wrong::nothing;
+  const std::uint64_t kind = random.below(kinds);
+  if (kind < odd_kinds) return random.of(odd);
+  return kind < odd_kinds + anywhere_kinds ? random.of(wrong_anywhere) : special(random, action);
+}
+
+/// What a session does often, seldom or not at all. Sessions that each leave some things out and repeat
+/// others reach more than those that all do a little of everything.
+class Emphasis {
+ public:
+  /// The weights as they are.
+  Emphasis() = default;
+  explicit Emphasis(RandomChoices& random) {
+    if (random.one_in(3)) return;
+    constexpr std::array<std::uint32_t, 6> factors{0, 1, 1, 1, 1, 6};
+    for (auto& each : actions_) each.weight *= random.of(factors);
+    for (Action needed : {Action::peer_send, Action::receive}) weight_of(needed) += 1;
+    constexpr std::array<std::uint64_t, 3> shares{85, 70, 40};
+    right_percent_ = random.of(shares);
+    if (random.one_in(2)) favourite_ = static_cast<Wrong>(random.below(all_wrongs));
+    likes_huge_ = random.one_in(8);
+  }
+
+  [[nodiscard]] Action action(RandomChoices& random) const { return weighted(random, actions_); }
+  [[nodiscard]] Wrong wrong(RandomChoices& random, Action action) const;
+  [[nodiscard]] std::uint64_t length(RandomChoices& random) const {
+    return likes_huge_ && random.one_in(2) ? random.of(huge_lengths) : sessions::length(random);
+  }
+  [[nodiscard]] std::uint64_t region_length(RandomChoices& random) const {
+    constexpr std::uint64_t huge = 70000;
+    return likes_huge_ ? huge : sessions::region_length(random);
+  }
+
+ private:
+  static constexpr std::uint64_t all_wrongs = names_of(Wrong{}).size();
+  [[nodiscard]] std::uint32_t& weight_of(Action action) {
+    return std::ranges::find(actions_, action, &Weighted<Action>::value)->weight;
+  }
+
+  std::array<Weighted<Action>, actions.size()> actions_ = actions;
+  std::uint64_t right_percent_ = 70;
+  Wrong favourite_ = Wrong::nothing;
+  bool likes_huge_ = false;
+};
+
+Wrong Emphasis::wrong(RandomChoices& random, Action action) const {
+  if (favourite_ != Wrong::nothing && random.one_in(3)) {
+    const std::vector<Wrong> possible = wrongs_of(action);
+    if (std::ranges::find(possible, favourite_) != possible.end()) return favourite_;
+  }
+  return sessions::wrong(random, action, right_percent_);
 }
 
 std::uint32_t segment(RandomChoices& random) {
@@ -176,19 +226,20 @@ std::uint32_t rest(RandomChoices& random) {
   return random.of(sizes);
 }
 
-Step draw_step(RandomChoices& random) {
+Step draw_step(RandomChoices& random, const Emphasis& emphasis) {
   Step step;
-  step.action = weighted(random, actions);
+  step.action = emphasis.action(random);
   step.stream = static_cast<std::uint32_t>(random.below(16));
   step.object = static_cast<std::uint32_t>(random.below(256));
-  step.length = step.action == Action::register_region ? region_length(random) : length(random);
+  step.length = step.action == Action::register_region ? emphasis.region_length(random)
+                                                       : emphasis.length(random);
   // Accesses that meet in a few words, or anywhere.
   step.offset = random.one_in(3) ? random.below(24) : random.any() >> 16;
   step.segment = segment(random);
   step.cut = cut(random);
   step.rest = random.one_in(12) ? rest(random) : 0;
   step.packed = random.one_in(4);
-  step.wrong = wrong(random, step.action);
+  step.wrong = emphasis.wrong(random, step.action);
   step.value = random.any();
   step.solicited = random.one_in(4);
   step.invalidate = random.one_in(10);
@@ -196,6 +247,7 @@ Step draw_step(RandomChoices& random) {
   step.unsignaled = random.one_in(8);
   step.times = random.one_in(5) ? static_cast<std::uint32_t>(2 + random.below(4)) : 1;
   step.together = random.one_in(3);
+  step.stalled = random.one_in(10);
   return step;
 }
 
@@ -223,7 +275,8 @@ StreamSetup draw_stream(RandomChoices& random) {
   constexpr std::array<std::uint32_t, 5> private_data{0, 0, 1, 64, 63};
   StreamSetup stream;
   stream.iut_initiates = random.one_in(2);
-  stream.iut_crc = !random.one_in(3);
+  stream.default_crc = random.one_in(4);
+  stream.iut_crc = stream.default_crc || !random.one_in(3);
   stream.peer_crc = !random.one_in(3);
   stream.iut_markers = random.one_in(4);
   stream.peer_markers = random.one_in(4);
@@ -242,42 +295,42 @@ StreamSetup draw_stream(RandomChoices& random) {
 }
 
 /// Something to work with: memory of each kind, a receive or two, and the first FPDU.
-void draw_beginning(RandomChoices& random, Session& session) {
+void draw_beginning(RandomChoices& random, const Emphasis& emphasis, Session& session) {
   for (std::uint32_t i = 0; i < session.streams.size(); ++i) {
     for (int regions = 0; regions < 2; ++regions) {
-      Step step = draw_step(random);
+      Step step = draw_step(random, emphasis);
       step.action = Action::register_region;
-      step.length = region_length(random);
+      step.length = emphasis.region_length(random);
       step.stream = i;
       step.value |= 31;  // every right
       session.steps.push_back(step);
     }
     // One with fewer rights, or taken away again.
-    Step other = draw_step(random);
+    Step other = draw_step(random, emphasis);
     other.action = Action::register_region;
-    other.length = region_length(random);
+    other.length = emphasis.region_length(random);
     other.stream = i;
     other.value = (other.value & ~std::uint64_t{31}) | random.below(32);
     session.steps.push_back(other);
     if (random.one_in(2)) {
-      Step gone = draw_step(random);
+      Step gone = draw_step(random, emphasis);
       gone.action = random.one_in(2) ? Action::deregister_region : Action::invalidate;
       gone.stream = i;
       gone.times = 1;
       session.steps.push_back(gone);
     }
-    Step receive = draw_step(random);
+    Step receive = draw_step(random, emphasis);
     receive.action = Action::receive;
     receive.stream = i;
     session.steps.push_back(receive);
     if (random.one_in(3)) {
-      Step window = draw_step(random);
+      Step window = draw_step(random, emphasis);
       window.action = Action::bind_window;
       window.stream = i;
       session.steps.push_back(window);
     }
     if (random.one_in(4)) continue;
-    Step first = draw_step(random);
+    Step first = draw_step(random, emphasis);
     first.action = Action::peer_write;
     first.stream = i;
     first.wrong = Wrong::nothing;
@@ -307,14 +360,14 @@ Session draw_opening(std::uint64_t seed, std::size_t streams) {
   Session session;
   session.seed = seed;
   for (std::size_t i = 0; i < streams; ++i) session.streams.push_back(draw_stream(random));
-  draw_beginning(random, session);
+  draw_beginning(random, Emphasis(), session);
   return session;
 }
 
 std::vector<Step> draw_steps(std::uint64_t seed, std::size_t count) {
   RandomChoices random(seed);
   std::vector<Step> steps;
-  while (steps.size() < count) steps.push_back(draw_step(random));
+  while (steps.size() < count) steps.push_back(draw_step(random, Emphasis()));
   return steps;
 }
 
@@ -324,9 +377,10 @@ Session draw(std::uint64_t seed) {
   session.seed = seed;
   const std::uint64_t streams = random.one_in(5) ? 1 : 2 + random.below(2);
   for (std::uint64_t i = 0; i < streams; ++i) session.streams.push_back(draw_stream(random));
-  draw_beginning(random, session);
+  const Emphasis emphasis(random);
+  draw_beginning(random, emphasis, session);
   const std::uint64_t steps = 6 + random.below(24);
-  for (std::uint64_t i = 0; i < steps; ++i) session.steps.push_back(draw_step(random));
+  for (std::uint64_t i = 0; i < steps; ++i) session.steps.push_back(draw_step(random, emphasis));
   return session;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/sessions/fpdu_faults.hpp"
 
+#include <cstring>
+
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/markers.hpp"
 
@@ -20,6 +22,26 @@ void cut_short(std::vector<Fpdu>& fpdus, std::uint64_t value) {
   const bool tagged = wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.tagged();
   ulpdu.resize(1 +
                value % (tagged ? wire::tagged_header_size - 1 : wire::untagged_header_size - 1));
+}
+
+/// The message ends with one more segment, which holds no octets.
+void end_with_an_empty_segment(std::vector<Fpdu>& fpdus) {
+  const auto segment = wire::parse_segment(fpdus.back().ulpdu);
+  if (!segment || segment->payload.empty()) return;
+  Fpdu end = fpdus.back();
+  end.ulpdu.resize(segment->header().size());
+  const std::size_t octets = segment->payload.size();
+  if (segment->tagged) {
+    wire::TaggedHeader header = segment->tagged_header;
+    header.tagged_offset = header.tagged_offset.value() + octets;
+    std::memcpy(end.ulpdu.data(), &header, sizeof header);
+  } else {
+    wire::UntaggedHeader header = segment->untagged_header;
+    header.message_offset = header.message_offset.value() + static_cast<std::uint32_t>(octets);
+    std::memcpy(end.ulpdu.data(), &header, sizeof header);
+  }
+  fpdus.back().ulpdu.front() &= ~std::byte{wire::DdpControl::l};
+  fpdus.push_back(std::move(end));
 }
 
 /// RFC 5044 section 4: only the CRC checks the contents of the pad.
@@ -102,6 +124,7 @@ void change_marker(std::vector<Fpdu>& fpdus, std::vector<SentSegment>& sent, con
 std::vector<SentSegment> disturb(std::vector<Fpdu>& fpdus, const Step& step,
                                  const Framing& framing) {
   if (step.wrong == Wrong::cut_short) cut_short(fpdus, step.value);
+  if (step.wrong == Wrong::empty_last) end_with_an_empty_segment(fpdus);
   if (step.wrong == Wrong::pad) fill_pad(fpdus.back());
   std::vector<SentSegment> sent;
   for (const Fpdu& fpdu : fpdus) sent.push_back({.ulpdu = fpdu.ulpdu});

@@ -69,7 +69,7 @@ void Opening::configure() {
   iut::Configure wanted;
   if (play_.can(iut::capability::configure_revision_1))
     wanted.revision = static_cast<int>(setup_.revision);
-  if (play_.can(iut::capability::configure_crc)) wanted.crc = setup_.iut_crc;
+  if (play_.can(iut::capability::configure_crc) && !asks_by_default()) wanted.crc = setup_.iut_crc;
   if (play_.can(iut::capability::configure_markers)) wanted.markers = setup_.iut_markers;
   play_.ask(wanted);
   if (!play_.can(iut::capability::configure_rtr)) return;
@@ -213,8 +213,14 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
     return fail("the private data of its consumer", arrival.text(),
                 {"mpa.private-data.length-field-matches", "mpa.private-data.passed-to-ulp",
                  "mpa.startup.frame-layout"});
+  // RFC 5044 section 7.1.1.
+  if (asks_by_default() && !frame->frame().flags.crc())
+    return fail("C set", arrival.text(), {"mpa.crc.default-is-enabled"});
   return true;
 }
+
+/// What was configured once has no default any more.
+bool Opening::asks_by_default() const { return setup_.default_crc && endpoint_ == 1; }
 
 bool Opening::take_end() {
   // With some faults the IUT notices only at its timeout that startup has failed.

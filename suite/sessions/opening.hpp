@@ -35,6 +35,8 @@ class Opening {
   }
 
   // -- what the IUT is asked for --
+  /// It is not told whether to ask for CRCs.
+  [[nodiscard]] bool asks_by_default() const;
   void configure();
   void create_endpoint();
   void post_early_receive();
@@ -45,6 +47,11 @@ class Opening {
   /// The frame, with the fault in it.
   void send_frame(lower_tester::StartupFrame frame);
   [[nodiscard]] EnhancedWords with_rtr(EnhancedWords words, std::uint32_t kinds) const;
+  /// The RTR kinds that the words name, as bits.
+  [[nodiscard]] static std::uint32_t kinds_of(const EnhancedWords& words) {
+    return (words.rtr_send ? rtr_send : 0) | (words.rtr_write ? rtr_write : 0) |
+           (words.rtr_read ? rtr_read : 0);
+  }
 
   // -- what the IUT sends --
   /// What comes next within the IUT's time.

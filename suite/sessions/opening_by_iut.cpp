@@ -19,7 +19,7 @@ class OpeningByIut final : public Opening {
 
  protected:
   bool open() override {
-    lower_tester::Acceptor acceptor(play_.context(), base::Family::ipv4);
+    lower_tester::Acceptor acceptor(play_.context(), play_.environment().iut_address.family);
     if (!be_asked(acceptor)) return false;
     if (setup_.early && !post_early_work()) return false;
     send_frame(reply());
@@ -45,7 +45,8 @@ class OpeningByIut final : public Opening {
   }
 
   bool fail_to_open() override {
-    auto acceptor = std::make_unique<lower_tester::Acceptor>(play_.context(), base::Family::ipv4);
+    auto acceptor = std::make_unique<lower_tester::Acceptor>(
+        play_.context(), play_.environment().iut_address.family);
     if (!be_asked(*acceptor)) return false;
     acceptor.reset();  // it may try again without the enhancement (RFC 6581 section 10)
     constexpr std::size_t half = 10;
@@ -94,14 +95,17 @@ class OpeningByIut final : public Opening {
   /// A is what its consumer has asked for (RFC 6581 section 9.2).
   [[nodiscard]] bool asks_as_configured() {
     const auto words = request_words();
-    if (!words || !is_configured_ || words->peer_to_peer == setup_.peer_to_peer) return true;
+    if (!words || !is_configured_) return true;
+    if (words->peer_to_peer == setup_.peer_to_peer) return offers_all_kinds(*words);
     if (words->peer_to_peer)
       return fail("A clear", wire::describe(frame()), {"mpa.enhanced.client-server-clears-flag-a"});
     return fail("A set", wire::describe(frame()), {"mpa.enhanced.peer-to-peer-sets-flag-a"});
   }
-  [[nodiscard]] static std::uint32_t kinds_of(const EnhancedWords& words) {
-    return (words.rtr_send ? rtr_send : 0) | (words.rtr_write ? rtr_write : 0) |
-           (words.rtr_read ? rtr_read : 0);
+  /// RFC 6581 section 9.2: the Initiator sets the flag of each kind that it supports.
+  [[nodiscard]] bool offers_all_kinds(const EnhancedWords& words) {
+    if (!words.peer_to_peer || (kinds_of(words) & setup_.iut_rtr) == setup_.iut_rtr) return true;
+    return fail("every RTR kind that it supports", wire::describe(frame()),
+                {"mpa.enhanced.initiator-offers-all-rtr-kinds"});
   }
   [[nodiscard]] std::optional<EnhancedWords> request_words() const { return frame().enhanced(); }
 

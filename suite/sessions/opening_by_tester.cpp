@@ -163,6 +163,7 @@ class OpeningByTester final : public Opening {
     const auto words = frame().enhanced();
     if (!words || !words->peer_to_peer)
       return fail("A echoed", "a Reply without A", {"mpa.enhanced.flag-a-echoed"});
+    if (!names_its_kinds(*words)) return false;
     auto kinds = model::common_rtr_kinds(*sent_words_, *words);
     if (words->ird == 0) std::erase(kinds, Opcode::read_request);
     if (kinds.empty()) return give_up();
@@ -179,6 +180,18 @@ class OpeningByTester final : public Opening {
         "a Read Response of nothing", answer.text(),
         {"mpa.enhanced.responder-supports-one-rtr-kind",
          "mpa.enhanced.responder-ird-may-grow-for-rtr", "rdmap.read.zero-length-not-validated"});
+  }
+  /// RFC 6581 section 9.2: at least one of the kinds offered that the Responder supports, and best all.
+  [[nodiscard]] bool names_its_kinds(const EnhancedWords& words) {
+    const std::uint32_t common = kinds_of(*sent_words_) & setup_.iut_rtr;
+    const std::uint32_t missing = common & ~kinds_of(words);
+    if (!is_configured_ || missing == 0) return true;
+    if (missing == common)
+      return fail("an RTR kind that both sides support", wire::describe(frame()),
+                  {"mpa.enhanced.one-matching-rtr-flag-at-least"});
+    advise("every RTR kind that both sides support", wire::describe(frame()),
+           {"mpa.enhanced.matching-rtr-flags-set"});
+    return true;
   }
   [[nodiscard]] bool give_up() {
     line_->peer.send(lower_tester::terminate_message(wire::cause::mpa_no_rtr));

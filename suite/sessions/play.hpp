@@ -10,6 +10,7 @@
 #include "suite/lower_tester/peer.hpp"
 #include "suite/model/model.hpp"
 #include "suite/sessions/player.hpp"
+#include "suite/sessions/stag_watch.hpp"
 
 namespace suite::sessions {
 
@@ -37,6 +38,8 @@ struct Line {
   std::vector<lower_tester::Fpdu> packed;
   std::vector<model::SentSegment> packed_segments;
   bool closed = false;
+  /// The tester takes nothing from TCP, so that the IUT may find its window full.
+  bool stalled = false;
   /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
@@ -82,6 +85,7 @@ class Play {
     return line.shares_receives ? shared_receives_ : line.receives;
   }
   [[nodiscard]] iut::WorkId next_work() { return ++last_work_; }
+  [[nodiscard]] StagWatch& stags() { return stags_; }
   [[nodiscard]] std::vector<std::unique_ptr<Line>>& lines() { return lines_; }
   void judge_memory(iut::Handle region, const Octets& octets) {
     check(model_.saw_memory(region, octets));
@@ -95,6 +99,8 @@ class Play {
   void take_fault(const lower_tester::SenderFault& fault);
   void play(const Step& step);
   void play_once(std::size_t stream, const Step& step);
+  void stall(Line& line);
+  void end_stalls();
   void finish();
   void gather(base::TimePoint deadline);
   bool gather_one(base::TimePoint deadline);
@@ -118,6 +124,7 @@ class Play {
   std::deque<std::uint64_t> shared_receives_;
   bool has_shared_queue_ = false;
   iut::WorkId last_work_ = 0;
+  StagWatch stags_;
   std::optional<base::TimePoint> fault_time_;
   std::size_t together_ = 0;
   bool stopped_ = false;

@@ -267,8 +267,26 @@ void Play::send_packed(std::size_t stream) {
   line.peer.send(std::exchange(line.packed, {}));
 }
 
+/// Work, answers and a Terminate of the IUT have to wait for TCP, and nothing is lost.
+void Play::stall(Line& line) {
+  constexpr std::size_t small_window = 4096;
+  if (!line.peer.is_open()) return;
+  line.peer.set_receive_buffer(small_window);
+  line.peer.pause_receiving(true);
+  line.stalled = true;
+}
+
+void Play::end_stalls() {
+  if (std::ranges::none_of(lines_, &Line::stalled, [](const auto& line) -> Line& { return *line; }))
+    return;
+  wait();
+  for (const auto& line : lines_)
+    if (std::exchange(line->stalled, false)) line->peer.pause_receiving(false);
+}
+
 void Play::settle() {
   for (std::size_t i = 0; i < lines_.size(); ++i) send_packed(i);
+  end_stalls();
   do {
     together_ = 0;
     let_it_act();
@@ -333,10 +351,13 @@ void Play::play(const Step& step) {
                             step.wrong == Wrong::nothing ? "" : name(step.wrong),
                             step.together ? ", and at once" : ""));
   if (step.times > 1) settle();
+  if (step.stalled) stall(*lines_[stream]);
   Step once = step;
   for (std::uint32_t i = 0; i < std::clamp(step.times, 1U, most_times) && !stopped_; ++i) {
     play_once(stream, once);
     ++once.value;
+    // Equal ones cannot be told apart if they change places.
+    once.length -= once.length / 4;
   }
   if (stopped_) return;
   if (step.times > 1 || !step.together || ++together_ >= most_together) settle();
@@ -369,6 +390,7 @@ void Play::finish() {
     }
   }
   if (!stopped_) look_at_all_memory();
+  for (Found& each : stags_.findings()) found(std::move(each));
   for (std::size_t i = 0; i < lines_.size() && !stopped_; ++i) {
     play_tester_step(*this, i, {.action = Action::peer_close});
     settle();

@@ -86,6 +86,9 @@ enum class Wrong : std::uint8_t {
   unused_operands,
   marker_reserved,
   marker_low_bits,
+  empty_last,
+  // to be accepted or refused (RFC 5041 section 5.2)
+  gap,
   // wrong
   ddp_version,
   rdmap_version,
@@ -123,6 +126,8 @@ constexpr auto names_of(Wrong) {
                     "unused_operands",
                     "marker_reserved",
                     "marker_low_bits",
+                    "empty_last",
+                    "gap",
                     "ddp_version",
                     "rdmap_version",
                     "opcode",
@@ -181,6 +186,9 @@ struct Step {
   bool solicited = false, invalidate = false, fence = false, unsignaled = false;
   /// How often it is done before anything is waited for.
   std::uint32_t times = 1;
+  /// The tester takes nothing from TCP before the step and those that are done together with it are
+  /// done.
+  bool stalled = false;
   /// The next step does not wait for what becomes of this one.
   bool together = false;
   bool operator==(const Step&) const = default;
@@ -258,6 +266,8 @@ struct StreamSetup {
   /// In revision 2 the tester's Request has enhanced words (0), is of revision 1 (1), or is of revision 2
   /// without words (2).
   std::uint32_t plain = 0;
+  /// The IUT is not told whether to ask for CRCs; `iut_crc` is what it does by default.
+  bool default_crc = false;
   bool iut_crc = true, peer_crc = true, iut_markers = false, peer_markers = false;
   /// The IUT's.
   std::uint32_t ird = 4, ord = 4;

@@ -20,7 +20,7 @@ constexpr auto table_of(const Step*) {
       defaulted("value", &Step::value), defaulted("solicited", &Step::solicited),
       defaulted("invalidate", &Step::invalidate), defaulted("fence", &Step::fence),
       defaulted("unsignaled", &Step::unsignaled), defaulted("times", &Step::times),
-      defaulted("together", &Step::together));
+      defaulted("stalled", &Step::stalled), defaulted("together", &Step::together));
 }
 
 constexpr auto table_of(const StreamSetup*) {
@@ -28,6 +28,7 @@ constexpr auto table_of(const StreamSetup*) {
   return base::record::table(
       "stream", defaulted("iut_initiates", &StreamSetup::iut_initiates),
       defaulted("revision", &StreamSetup::revision), defaulted("plain", &StreamSetup::plain),
+      defaulted("default_crc", &StreamSetup::default_crc),
       defaulted("iut_crc", &StreamSetup::iut_crc), defaulted("peer_crc", &StreamSetup::peer_crc),
       defaulted("iut_markers", &StreamSetup::iut_markers),
       defaulted("peer_markers", &StreamSetup::peer_markers), defaulted("ird", &StreamSetup::ird),

@@ -67,6 +67,7 @@ bool make_steps_usual(Session& session, const StillFails& still_fails) {
     };
     usual(&Step::wrong, Wrong::nothing);
     usual(&Step::together, false);
+    usual(&Step::stalled, false);
     usual(&Step::times, std::uint32_t{1});
     usual(&Step::cut, std::uint32_t{0});
     usual(&Step::rest, std::uint32_t{0});

@@ -38,6 +38,11 @@ Session session_of(const SoakPlan& plan, std::uint64_t number) {
 
 }  // namespace
 
+/// One in four over IPv6, by its seed.
+base::Family family_of(const Session& session) {
+  return session.seed % 4 == 3 ? base::Family::ipv6 : base::Family::ipv4;
+}
+
 Played play_in_memory(const Session& session, const MakeIut& make_iut) {
   const auto address = [](const char* text) { return *base::Address::parse(text, 0); };
   base::SimulatedLoop loop;
@@ -48,7 +53,7 @@ Played play_in_memory(const Session& session, const MakeIut& make_iut) {
   return play(session, {.loop = loop,
                         .tester = *tester,
                         .iut = *iut,
-                        .iut_address = host->address(base::Family::ipv4)});
+                        .iut_address = host->address(family_of(session))});
 }
 
 SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {

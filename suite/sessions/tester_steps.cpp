@@ -50,6 +50,8 @@ class TesterStep {
     auto message = compose();
     if (!message) return;
     std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
+    // An IUT that closes may give up at each of them.
+    if (line_.disconnecting && fpdus.size() > most_while_closing) return;
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
     // Where the Markers are depends on all octets before them.
@@ -74,6 +76,7 @@ class TesterStep {
   /// Much data in small TCP segments takes too long.
   static constexpr std::size_t most_cut = 2000;
   static constexpr std::size_t most_at_once = 3;
+  static constexpr std::size_t most_while_closing = 16;
 
   void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
     play_.send_packed(stream_);
@@ -141,6 +144,8 @@ class TesterStep {
     if (!receives.empty()) {
       const std::uint64_t room = receives.front();
       length = step_.wrong == Wrong::too_long ? room + 1 + step_.value % 7 : std::min(length, room);
+      taken_ = room;
+      if (step_.wrong == Wrong::gap) length = std::min(length, longest_with_gap);
       receives.pop_front();
     }
     Outgoing message = lower_tester::send_message(payload(length));
@@ -157,7 +162,7 @@ class TesterStep {
   }
 
   [[nodiscard]] std::optional<std::uint32_t> stag_to_invalidate() const {
-    if (step_.wrong == Wrong::stag) return static_cast<std::uint32_t>(step_.value);
+    if (step_.wrong == Wrong::stag) return another_stag(a_stag().value_or(0));
     const auto target = pick([&](const Target& each) {
       if (each.is_needed) return false;
       if (step_.wrong == Wrong::revoked_stag) return !each.valid;
@@ -166,6 +171,13 @@ class TesterStep {
     });
     if (!target) return std::nullopt;
     return target->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
+  }
+
+  /// Any, or one whose index differs in a bit (RFC 5040 section 7.2 leaves the lowest octet to the consumer).
+  [[nodiscard]] std::uint32_t another_stag(std::uint32_t stag) const {
+    constexpr std::uint32_t key_bits = 8, index_bits = 24;
+    if (step_.value % 2 == 0) return static_cast<std::uint32_t>(step_.value >> key_bits);
+    return stag ^ 1U << (key_bits + (step_.value >> 1) % index_bits);
   }
 
   struct Range {
@@ -188,6 +200,8 @@ class TesterStep {
     });
     if (!region) return std::nullopt;
     std::uint64_t length = std::min(wanted, region->length);
+    // An empty access needs no right (RFC 5040 section 5.2, RFC 5041 section 5.2).
+    if (step_.wrong == Wrong::no_right && step_.value % 4 == 0) length = 0;
     std::uint64_t offset = region->base + step_.offset % (region->length - length + 1);
     const bool out_of_range =
         step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
@@ -201,7 +215,7 @@ class TesterStep {
       offset = ~std::uint64_t{0} - far;
     }
     std::uint32_t stag = region->stag;
-    if (step_.wrong == Wrong::stag) stag = static_cast<std::uint32_t>(step_.value >> 8);
+    if (step_.wrong == Wrong::stag) stag = another_stag(stag);
     if (step_.wrong == Wrong::stag_key) stag ^= 1U << (step_.value % 8);
     return Range{stag, offset, length};
   }
@@ -382,8 +396,12 @@ class TesterStep {
       case Wrong::msn:
         return message.with_msn(line_.peer.next_msn(message.queue_number()) +
                                 far[value % far.size()]);
+      case Wrong::gap:
+        return with_gap(message, value);
       case Wrong::message_offset: {
-        const std::uint32_t beyond = static_cast<std::uint32_t>(70001 + value % 1000);
+        // Far beyond the buffer, or so far that MO and length together exceed 32 bits.
+        const auto beyond = static_cast<std::uint32_t>(value % 2 == 0 ? 70001 + value % 1000
+                                                                      : 0U - 1U - (value >> 1) % 8);
         return message.with_untagged([beyond](std::size_t, rnic::wire::UntaggedHeader& header) {
           header.message_offset = header.message_offset.value() + beyond;
         });
@@ -391,6 +409,22 @@ class TesterStep {
       default:
         return message;
     }
+  }
+  /// Each half fits a segment, whatever the EMSS is (RFC 5044 section 5.1).
+  static constexpr std::uint64_t longest_with_gap = 200;
+  /// The last of several segments lies later, or earlier, than the end of those before it.
+  [[nodiscard]] Outgoing with_gap(const Outgoing& message, std::uint64_t value) const {
+    const std::size_t size = message.payload.size();
+    if (size < 2) return message;
+    const std::size_t first = size - size / 2;
+    const auto room = static_cast<std::uint32_t>(taken_ - size);
+    return message.with_segments_of(first).with_untagged(
+        [=](std::size_t index, rnic::wire::UntaggedHeader& header) {
+          if (index == 0) return;
+          header.message_offset = room > 0 && value % 2 == 0
+                                      ? static_cast<std::uint32_t>(first + 1 + value % room)
+                                      : static_cast<std::uint32_t>(value % first);
+        });
   }
   [[nodiscard]] std::optional<std::uint32_t> a_stag() const {
     const auto target = pick([&](const Target& each) { return is_ours(each); });
@@ -402,6 +436,8 @@ class TesterStep {
   std::size_t stream_;
   const Step& step_;
   Line& line_;
+  /// Octets of the receive that the message takes.
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace
