@@ -153,13 +153,13 @@ struct CaptureReader::State {
   [[nodiscard]] std::uint64_t taken() const {
     return static_cast<std::uint64_t>(::ftello(::pcap_file(handle.get())));
   }
-  void end_at(std::uint64_t offset, std::string reason, bool unsupported) {
+  void end_at(std::uint64_t offset, std::string reason, bool not_read_here) {
     ended = true;
     if (!reason.empty())
       tear = Tear{.offset = offset,
                   .frames = frames,
                   .reason = one_line(std::move(reason)),
-                  .unsupported = unsupported};
+                  .unsupported = not_read_here};
   }
   // A fault of the source is the better reason: libpcap only sees too few octets.
   void fail(std::uint64_t offset) {
@@ -179,10 +179,10 @@ struct CaptureReader::State {
   // headers of one further ahead, which are where they are expected if records come in a pattern, such
   // as two of data and an acknowledgement.
   void fetch_ahead(std::size_t record) {
-    constexpr std::size_t headers = 128, usual_record = 1536;
+    constexpr std::size_t headers = 128;
     if (feed.in_place.empty()) return;
     const base::Bytes rest = feed.in_place.subspan(feed.begin);
-    if (octets_follow) return base::fetch_ahead(rest.first(std::min(rest.size(), usual_record)));
+    if (octets_follow) return base::fetch_ahead(rest);
     std::size_t& oldest = latest[frames % latest.size()];
     of_latest += record - std::exchange(oldest, record);
     if (rest.size() >= of_latest + headers) base::fetch_ahead(rest.subspan(of_latest, headers));

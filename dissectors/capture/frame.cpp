@@ -488,42 +488,66 @@ std::optional<NoSegment> read_segment(LinkType link, base::Bytes frame, Segment&
   return std::nullopt;
 }
 
-// What nearly all frames are, by a few comparisons: Ethernet without tags, whole headers, IPv4 and no
-// options of it, no fragment, no SYN. False if it is something else, with nothing read.
-bool read_plain_segment(base::Bytes frame, Segment& segment) {
-  constexpr std::size_t type = 12, ip = 14, ip_header = 20, tcp = ip + ip_header;
-  if (frame.size() < tcp + 20 || number_at<std::uint16_t>(frame, type) != ethertype_ipv4 ||
-      number_at<std::uint8_t>(frame, ip) != 0x45 ||
-      number_at<std::uint8_t>(frame, ip + 9) != protocol_tcp ||
-      (number_at<std::uint16_t>(frame, ip + 6) & 0x3FFFU) != 0)
+// Places in what nearly all frames are: Ethernet without tags, IPv4 without options, no fragment, TCP.
+namespace plain {
+constexpr std::size_t type = 12, ip = 14, ip_header = 20, tcp = ip + ip_header, shortest = tcp + 20;
+}  // namespace plain
+
+// Whether the frame is such a one, whole up to the payload, and has no options to read as a SYN has.
+bool is_plain(base::Bytes frame) {
+  if (frame.size() < plain::shortest ||
+      number_at<std::uint16_t>(frame, plain::type) != ethertype_ipv4 ||
+      number_at<std::uint8_t>(frame, plain::ip) != 0x45 ||
+      number_at<std::uint8_t>(frame, plain::ip + 9) != protocol_tcp ||
+      (number_at<std::uint16_t>(frame, plain::ip + 6) & 0x3FFFU) != 0)
     return false;
-  const std::size_t length = number_at<std::uint16_t>(frame, ip + 2);
-  const std::size_t header = (number_at<std::uint8_t>(frame, tcp + 12) >> 4) * std::size_t{4};
-  const unsigned flags = number_at<std::uint8_t>(frame, tcp + 13);
-  if (header < 20 || length < ip_header + header || frame.size() < tcp + header ||
-      (flags & flag_syn) != 0)
-    return false;
-  std::memcpy(segment.flow.from.address.data(), frame.data() + ip + 12, 4);
-  std::memcpy(segment.flow.to.address.data(), frame.data() + ip + 16, 4);
-  segment.flow.from.port = number_at<std::uint16_t>(frame, tcp);
-  segment.flow.to.port = number_at<std::uint16_t>(frame, tcp + 2);
-  segment.sequence = number_at<std::uint32_t>(frame, tcp + 4);
-  segment.acknowledgement = number_at<std::uint32_t>(frame, tcp + 8);
-  segment.window = number_at<std::uint16_t>(frame, tcp + 14);
-  read_flags(flags, segment);
-  const base::Bytes octets = frame.subspan(tcp);
-  read_payload(octets.first(std::min(octets.size(), length - ip_header)), header,
-               length - ip_header, segment);
-  return true;
+  const std::size_t length = number_at<std::uint16_t>(frame, plain::ip + 2);
+  const std::size_t header =
+      (number_at<std::uint8_t>(frame, plain::tcp + 12) >> 4) * std::size_t{4};
+  return header >= 20 && length >= plain::ip_header + header &&
+         frame.size() >= plain::tcp + header &&
+         (number_at<std::uint8_t>(frame, plain::tcp + 13) & flag_syn) == 0;
+}
+
+void read_plain_flow(base::Bytes frame, Flow& flow) {
+  std::memcpy(flow.from.address.data(), frame.data() + plain::ip + 12, 4);
+  std::memcpy(flow.to.address.data(), frame.data() + plain::ip + 16, 4);
+  flow.from.port = number_at<std::uint16_t>(frame, plain::tcp);
+  flow.to.port = number_at<std::uint16_t>(frame, plain::tcp + 2);
+}
+
+void read_plain_segment(base::Bytes frame, Segment& segment) {
+  const base::Bytes tcp = frame.subspan(plain::tcp);
+  read_plain_flow(frame, segment.flow);
+  segment.sequence = number_at<std::uint32_t>(tcp, 4);
+  segment.acknowledgement = number_at<std::uint32_t>(tcp, 8);
+  segment.window = number_at<std::uint16_t>(tcp, 14);
+  read_flags(number_at<std::uint8_t>(tcp, 13), segment);
+  const std::size_t length = number_at<std::uint16_t>(frame, plain::ip + 2) - plain::ip_header;
+  const std::size_t header = (number_at<std::uint8_t>(tcp, 12) >> 4) * std::size_t{4};
+  read_payload(tcp.first(std::min(tcp.size(), length)), header, length, segment);
 }
 
 }  // namespace
 
 std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame) {
   std::expected<Segment, NoSegment> parsed;
-  if (link == LinkType::ethernet && read_plain_segment(frame, *parsed)) return parsed;
-  if (const auto why = read_segment(link, frame, *parsed)) parsed = std::unexpected(*why);
+  if (link == LinkType::ethernet && is_plain(frame))
+    read_plain_segment(frame, *parsed);
+  else if (const auto why = read_segment(link, frame, *parsed))
+    parsed = std::unexpected(*why);
   return parsed;
+}
+
+std::expected<std::uint32_t, NoSegment> hash_of_segment(LinkType link, base::Bytes frame) {
+  if (link == LinkType::ethernet && is_plain(frame)) {
+    Flow flow;
+    read_plain_flow(frame, flow);
+    return hash_of(flow);
+  }
+  const auto segment = parse_segment(link, frame);
+  if (!segment) return std::unexpected(segment.error());
+  return hash_of(segment->flow);
 }
 
 Checksum check_checksum(const Segment& segment) {

@@ -112,6 +112,9 @@ enum class NoSegment : std::uint8_t {
 /// The segment in a frame: after VLAN tags (up to four), MPLS labels, IPv6 extension headers, a
 /// whole packet's fragment header, and tunnels (up to four of IP in IP, GRE, VXLAN, GENEVE).
 [[nodiscard]] std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame);
+/// The hash of that segment's flow, or the same reason; faster.
+[[nodiscard]] std::expected<std::uint32_t, NoSegment> hash_of_segment(LinkType link,
+                                                                      base::Bytes frame);
 
 /// The UDP payload in a frame, with its destination port, or nothing.
 struct Datagram {

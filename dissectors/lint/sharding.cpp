@@ -27,8 +27,10 @@ constexpr std::size_t shards_of_a_thread = 8;
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
+/// A frame that holds a segment. Whoever takes it reads it once more, which costs less than to pass on
+/// what was read.
 struct Piece {
-  capture::Segment segment;  ///< views the round's octets
+  base::Bytes octets;  ///< those of the round, unless frames stay
   std::uint64_t time = 0;
   std::uint32_t frame = 0;
   std::uint32_t next = none;  ///< piece of the same shard
@@ -64,9 +66,9 @@ struct Shard {
   bool busy = false;       ///< with a thread
 };
 
-// By the upper bits of the hash: an analyzer's own table is indexed by the lower ones.
-std::size_t shard_of(const capture::Flow& flow, std::size_t shards) {
-  return static_cast<std::size_t>(std::uint64_t{capture::hash_of(flow)} * shards >> 32);
+// By the upper bits: an analyzer's own table is indexed by the lower ones.
+std::size_t shard_of(std::uint32_t hash, std::size_t shards) {
+  return static_cast<std::size_t>(std::uint64_t{hash} * shards >> 32);
 }
 
 }  // namespace
@@ -107,9 +109,12 @@ struct Sharding::State {
     return {};
   }
 
-  static void take(Shard& shard, const Round& round, const Piece& piece) {
-    if (piece.next != none) base::fetch_ahead(round.pieces[piece.next].segment.payload);
-    shard.take(piece.segment, piece.frame, piece.time);
+  void take(Shard& shard, const Round& round, const Piece& piece) const {
+    if (piece.next != none) base::fetch_ahead(round.pieces[piece.next].octets);
+    auto segment = capture::parse_segment(link, piece.octets);
+    if (!segment) return;  // somebody has changed the file meanwhile
+    segment->payload_stays = frames_stay;
+    shard.take(*segment, piece.frame, piece.time);
   }
 
   void work() {
@@ -218,27 +223,37 @@ struct Sharding::State {
     for (Record* const record : all) output(std::move(*record));
   }
 
-  void give(const capture::Segment& segment, const capture::FrameView& frame) {
-    if (threads.empty()) {
-      Shard& shard = *shards.front();
-      shard.take(segment, frame_number, frame.time);
-      if (shard.collector.empty()) return;  // as after nearly every frame
-      for (Record& record : shard.collector.take()) report(shard, std::move(record));
-      return;
-    }
-    const std::size_t size = segment.payload.size();
-    if (filling->pieces.size() == round_frames || filling->octets.size() + size > round_octets)
-      send();
+  // With one job.
+  std::expected<void, capture::NoSegment> judge(const capture::FrameView& frame) {
+    auto segment = capture::parse_segment(link, frame.octets);
+    if (!segment) return std::unexpected(segment.error());
+    segment->payload_stays = frames_stay;
+    Shard& shard = *shards.front();
+    shard.take(*segment, frame_number, frame.time);
+    if (shard.collector.empty()) return {};  // as after nearly every frame
+    for (Record& record : shard.collector.take()) report(shard, std::move(record));
+    return {};
+  }
+
+  // With several.
+  std::expected<void, capture::NoSegment> pass_on(const capture::FrameView& frame) {
+    const auto hash = capture::hash_of_segment(link, frame.octets);
+    if (!hash) return std::unexpected(hash.error());
+    const bool full = filling->octets.size() + frame.octets.size() > round_octets;
+    if (filling->pieces.size() == round_frames || (full && !frames_stay)) send();
     const auto at = static_cast<std::uint32_t>(filling->pieces.size());
-    Piece& piece = filling->pieces.emplace_back(segment, frame.time, frame_number);
-    if (!frames_stay) {
-      const std::size_t begin = filling->octets.size();
-      filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
-      piece.segment.payload = base::Bytes(filling->octets).subspan(begin);
-    }
-    Row& row = filling->rows[shard_of(segment.flow, shards.size())];
+    filling->pieces.emplace_back(frames_stay ? frame.octets : copied(frame.octets), frame.time,
+                                 frame_number);
+    Row& row = filling->rows[shard_of(*hash, shards.size())];
     (row.last == none ? row.first : filling->pieces[row.last].next) = at;
     row.last = at;
+    return {};
+  }
+
+  base::Bytes copied(base::Bytes octets) {
+    auto& all = filling->octets;
+    all.insert(all.end(), octets.begin(), octets.end());
+    return base::Bytes(all).last(octets.size());
   }
 
   capture::LinkType link;
@@ -271,16 +286,13 @@ void Sharding::frame(const capture::FrameView& frame) {
   if (state.frame_number < std::numeric_limits<std::uint32_t>::max()) ++state.frame_number;
   state.time = frame.time;
   if (frame.octets.size() < frame.original_length) ++state.counts.cut;
-  auto segment = capture::parse_segment(state.link, frame.octets);
-  if (segment) {
+  const auto taken = state.threads.empty() ? state.judge(frame) : state.pass_on(frame);
+  if (taken)
     ++state.counts.tcp;
-    segment->payload_stays = state.frames_stay;
-    state.give(*segment, frame);
-  } else if (segment.error() == capture::NoSegment::fragment) {
+  else if (taken.error() == capture::NoSegment::fragment)
     ++state.counts.fragments;
-  } else if (segment.error() == capture::NoSegment::malformed) {
+  else if (taken.error() == capture::NoSegment::malformed)
     ++state.counts.malformed;
-  }
 }
 
 void Sharding::flush() {

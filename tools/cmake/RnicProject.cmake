@@ -35,6 +35,9 @@ target_compile_options(rnic_options INTERFACE
   "$<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=;-ffile-prefix-map=${from_build}/=>")
 # What leads from a symbol to its code cannot be overwritten once a program has begun: it reads what peers send.
 target_link_options(rnic_options INTERFACE $<$<CONFIG:Release>:LINKER:-z,now>)
+# GCC's linker would optimise across whatever can be, in every program: see rnic_optimise_across.
+target_link_options(rnic_options INTERFACE
+  "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:RNIC_OPTIMISED_ACROSS>>>>:-fno-lto>")
 # Clang reports to the caller of std::stable_sort what libstdc++ 12 uses within it.
 target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(RNIC_SANITIZE)
@@ -63,7 +66,7 @@ function(rnic_library name)
 endfunction()
 
 # rnic_optimise_across(PROGRAM LIBRARY...): in a release, the program is optimised as a whole with these libraries. They also hold
-# ordinary code, so that other programs are linked as before.
+# ordinary code, with which other programs are linked as before (-fno-lto above).
 function(rnic_optimise_across program)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR NOT CMAKE_BUILD_TYPE STREQUAL "Release")
     return()
@@ -77,6 +80,7 @@ function(rnic_optimise_across program)
     target_compile_options(${library} PRIVATE -flto=auto -ffat-lto-objects)
   endforeach()
   target_link_options(${program} PRIVATE -flto=auto)
+  set_target_properties(${program} PROPERTIES RNIC_OPTIMISED_ACROSS ON)
 endfunction()
 
 # rnic_test(NAME SOURCES a.cpp ... LIBS x ...): one Boost.Test program, registered with ctest.
