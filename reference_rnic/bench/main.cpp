@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
@@ -25,6 +26,7 @@
 #include "base/version.hpp"
 #include "reference_rnic/bench/report.hpp"
 #include "reference_rnic/bench/scenarios.hpp"
+#include "reference_rnic/bench/stock_programs.hpp"
 
 using namespace rnic::bench;
 
@@ -32,13 +34,14 @@ namespace {
 
 struct Options {
   unsigned rounds = 7;
-  std::string only = "*";
+  std::string only = "*", contender = "*";
   std::string json;
   bool quick = false, list = false;
 };
 
 constexpr const char* footer =
-    "Each figure is a median over the rounds; ratios are to the same round's plain TCP.\n"
+    "Each figure is a median over the rounds; ratios are to the same round's plain TCP. Of other\n"
+    "programs (ib_write_bw, fi_pingpong) those take part that are installed.\n"
     "examples:\n"
     "  rnic-bench --list\n"
     "  rnic-bench --only 'latency.*' --json latency.json\n"
@@ -53,6 +56,25 @@ std::filesystem::path write_dat_conf(const std::filesystem::path& folder) {
                       << " rnic.1.0 \"lo 127.0.0.1\" \"\"\n";
   return conf;
 }
+
+/// Processes that do nothing but compute.
+class Load {
+ public:
+  explicit Load(unsigned count) {
+    std::string error;
+    for (unsigned i = 0; i < count; ++i) {
+      auto process = base::Process::fork(compute, {}, error);
+      if (!process) throw std::runtime_error(error);
+      processes_.push_back(std::move(*process));
+    }
+  }
+
+ private:
+  static int compute() {
+    for (volatile unsigned count = 0;;) count = count + 1;
+  }
+  std::vector<base::Process> processes_;  ///< killed with this
+};
 
 class Runner {
  public:
@@ -73,6 +95,7 @@ class Runner {
   Sample play(const Scenario& scenario, const std::string& contender) {
     port_ = static_cast<std::uint16_t>(port_ == 0 ? 20000 + getpid() % 8000
                                                   : 20000 + (port_ - 20000 + 1) % 12000);
+    if (is_stock_program(contender)) return play_stock_program(contender, scenario.work, port_);
     End server = start(scenario, contender, true), client = start(scenario, contender, false);
     const Sample sample{.client = result_of_end(client), .server = result_of_end(server)};
     for (End* end : {&client, &server}) {
@@ -92,10 +115,10 @@ class Runner {
     const Work& work = scenario.work;
     base::ProcessSetup setup;
     setup.environment.emplace_back("DAT_OVERRIDE", dat_conf_.string());
-    if (contender == "verbs")
-      setup.environment.emplace_back(
-          "LD_PRELOAD",
-          base::built_program("reference_rnic/rdma_core/librnic_rdma_core.so").string());
+    if (contender.starts_with("verbs")) {
+      setup.environment.emplace_back("LD_PRELOAD", verbs_library());
+      setup.environment.emplace_back("RNIC_CRC", contender == "verbs-no-crc" ? "off" : "on");
+    }
     auto pipe = base::make_pipe();
     auto stays = base::make_pipe();
     need(pipe && stays, "no pipe can be made");
@@ -155,6 +178,8 @@ void declare(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   app.add_option("--only", options.only, "glob: the scenarios to run")->capture_default_str();
+  app.add_option("--contender", options.contender, "glob: those that take part")
+      ->capture_default_str();
   app.add_option("--json", options.json, "file for all figures");
   app.add_flag("--quick", options.quick, "few messages: shows that it works, and measures nothing");
   app.add_flag("--list", options.list, "show the scenarios");
@@ -168,7 +193,8 @@ int complain(int code, const std::string& why) {
 }
 
 int list(const std::vector<Scenario>& chosen) {
-  for (const Scenario& scenario : chosen) base::say(stdout, "{}\n", scenario.name);
+  for (const Scenario& scenario : chosen)
+    base::say(stdout, "{:<26} {}\n", scenario.name, fmt::join(scenario.contenders, " "));
   return 0;
 }
 
@@ -177,12 +203,15 @@ int measure(const std::vector<Scenario>& chosen, const Options& options) {
                 .processors = static_cast<unsigned>(sysconf(_SC_NPROCESSORS_ONLN))};
   Runner runner;
   for (const Scenario& scenario : chosen) {
+    const Load load(scenario.busy);
     std::vector<std::vector<Sample>> samples(scenario.contenders.size());
     for (unsigned round = 0; round < options.rounds; ++round)
       for (std::size_t i = 0; i < samples.size(); ++i)
         samples[i].push_back(runner.play(scenario, scenario.contenders[i]));
-    report.results.push_back(result_of(scenario, samples));
-    base::say(stdout, "{}", text_of(report.results.back()));
+    for (Result& result : results_of(scenario, samples)) {
+      base::say(stdout, "{}", text_of(result));
+      report.results.push_back(std::move(result));
+    }
     if (options.json.empty()) continue;
     // After each scenario, so that an interruption loses none that is done.
     const auto text = base::record::one_line(base::record::to_json(report)) + "\n";
@@ -209,11 +238,16 @@ int run(int argc, char** argv) {
     return complain(2, std::string(problem.what()) + "; see --help");
   }
   std::vector<Scenario> chosen = scenarios(options.quick);
-  std::erase_if(chosen, [&](const Scenario& scenario) {
-    return !base::matches_glob(options.only, scenario.name);
+  std::erase_if(chosen, [&](Scenario& scenario) {
+    std::erase_if(scenario.contenders, [&](const std::string& name) {
+      return !base::matches_glob(options.contender, name);
+    });
+    return scenario.contenders.empty() || !base::matches_glob(options.only, scenario.name);
   });
   if (chosen.empty())
-    return complain(2, fmt::format("no scenario matches '{}'; --list shows them", options.only));
+    return complain(2,
+                    fmt::format("no scenario matches '{}' with a contender '{}'; --list shows them",
+                                options.only, options.contender));
   return options.list ? list(chosen) : measure(chosen, options);
 }
 

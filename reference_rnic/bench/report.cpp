@@ -17,41 +17,52 @@ double median(std::vector<double> values) {
 struct Quantity {
   const char* unit;
   double (*of)(const Scenario&, const Sample&);
+  const char* suffix = "";  ///< of the scenario's name, if that shows several
 };
 
-Quantity quantity_of(const Scenario& scenario) {
+constexpr Quantity connections_per_second{"connections/s",
+                                          [](const Scenario& s, const Sample& x) {
+                                            return s.work.connections / x.client.connecting_seconds;
+                                          },
+                                          ".connecting"};
+constexpr Quantity megabytes_per_second{"MB/s",
+                                        [](const Scenario& s, const Sample& x) {
+                                          return static_cast<double>(s.work.size) *
+                                                 s.work.messages / x.client.seconds / 1e6;
+                                        },
+                                        ".throughput"};
+constexpr Quantity memory_of_connection{
+    "KiB of a connection",
+    [](const Scenario& s, const Sample& x) {
+      return (x.client.resident_octets + x.server.resident_octets) / 2048 / s.work.connections;
+    },
+    ".memory"};
+
+/// What the samples of a scenario show.
+std::vector<Quantity> quantities_of(const Scenario& scenario) {
   const Work& work = scenario.work;
   constexpr std::size_t small = 4096;
   switch (work.workload) {
     case Workload::latency:
       if (work.operation == Operation::read)
-        return {"us of a round trip", [](const Scenario& s, const Sample& x) {
-                  return x.client.seconds * 1e6 / s.work.messages;
-                }};
-      return {"us of half a round trip", [](const Scenario& s, const Sample& x) {
-                return x.client.seconds * 5e5 / s.work.messages;
-              }};
+        return {{"us of a round trip", [](const Scenario& s, const Sample& x) {
+                   return x.client.seconds * 1e6 / s.work.messages;
+                 }}};
+      return {{"us of half a round trip", [](const Scenario& s, const Sample& x) {
+                 return x.client.seconds * 5e5 / s.work.messages;
+               }}};
     case Workload::connecting:
-      return {"connections/s", [](const Scenario& s, const Sample& x) {
-                return s.work.connections / x.client.connecting_seconds;
-              }};
+      return {connections_per_second};
     case Workload::idle:
-      if (work.connections > 1)
-        return {"KiB of a connection", [](const Scenario& s, const Sample& x) {
-                  return (x.client.resident_octets + x.server.resident_octets) / 2048 /
-                         s.work.connections;
-                }};
-      break;
+      if (work.connections == 1) return {megabytes_per_second};
+      return {megabytes_per_second, memory_of_connection, connections_per_second};
     case Workload::throughput:
-      if (work.size <= small)
-        return {"messages/s", [](const Scenario& s, const Sample& x) {
-                  return s.work.messages / x.client.seconds;
-                }};
-      break;
+      if (work.size > small) break;
+      return {{"messages/s", [](const Scenario& s, const Sample& x) {
+                 return s.work.messages / x.client.seconds;
+               }}};
   }
-  return {"MB/s", [](const Scenario& s, const Sample& x) {
-            return static_cast<double>(s.work.size) * s.work.messages / x.client.seconds / 1e6;
-          }};
+  return {megabytes_per_second};
 }
 
 std::optional<double> ratio(const std::vector<double>& these, const std::vector<double>* those) {
@@ -61,10 +72,8 @@ std::optional<double> ratio(const std::vector<double>& these, const std::vector<
   return median(std::move(ratios));
 }
 
-}  // namespace
-
-Result result_of(const Scenario& scenario, const std::vector<std::vector<Sample>>& samples) {
-  const Quantity quantity = quantity_of(scenario);
+Result result_of(const Scenario& scenario, const Quantity& quantity,
+                 const std::vector<std::vector<Sample>>& samples) {
   std::vector<std::vector<double>> values(samples.size()), processor(samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
     for (const Sample& sample : samples[i]) {
@@ -89,6 +98,19 @@ Result result_of(const Scenario& scenario, const std::vector<std::vector<Sample>
                               .processor_microseconds = median(processor[i]),
                               .processor_of_tcp = ratio(processor[i], of("tcp", processor))});
   return result;
+}
+
+}  // namespace
+
+std::vector<Result> results_of(const Scenario& scenario,
+                               const std::vector<std::vector<Sample>>& samples) {
+  const std::vector<Quantity> quantities = quantities_of(scenario);
+  std::vector<Result> results;
+  for (const Quantity& quantity : quantities) {
+    results.push_back(result_of(scenario, quantity, samples));
+    if (quantities.size() > 1) results.back().scenario += quantity.suffix;
+  }
+  return results;
 }
 
 std::string text_of(const Result& result) {

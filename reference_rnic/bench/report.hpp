@@ -55,9 +55,9 @@ constexpr auto table_of(const Report*) {
                   r::required("results", &Report::results));
 }
 
-/// `samples`: by contender and round.
-[[nodiscard]] Result result_of(const Scenario& scenario,
-                               const std::vector<std::vector<Sample>>& samples);
+/// `samples`: by contender and round. One result for each quantity that they show.
+[[nodiscard]] std::vector<Result> results_of(const Scenario& scenario,
+                                             const std::vector<std::vector<Sample>>& samples);
 [[nodiscard]] std::string text_of(const Result& result);
 
 }  // namespace rnic::bench

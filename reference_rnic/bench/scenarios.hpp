@@ -13,6 +13,7 @@ struct Scenario {
   std::string name;
   Work work;
   std::vector<std::string> contenders;
+  unsigned busy = 0;  ///< processes that only compute, beside it
 };
 
 /// `quick`: with few messages.

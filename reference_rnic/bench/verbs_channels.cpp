@@ -99,8 +99,7 @@ class VerbsChannels final : public Channels {
     channel_ = ibv_create_comp_channel(id->verbs);
     queue_ = ibv_create_cq(id->verbs, 1 << 16, nullptr, channel_, 0);
     region_ = ibv_reg_mr(domain_, memory_.data(), memory_.size(), access_rights);
-    need(queue_ != nullptr && region_ != nullptr && ibv_req_notify_cq(queue_, 0) == 0,
-         "objects of verbs");
+    need(queue_ != nullptr && region_ != nullptr, "objects of verbs");
   }
   void post_from(std::size_t offset, unsigned connection, ibv_wr_opcode opcode, std::size_t size,
                  unsigned count) {
@@ -146,17 +145,14 @@ class VerbsChannels final : public Channels {
     receive(0, sizeof peer_, 1);
     std::memcpy(&peer_, memory_.data(), sizeof peer_);
   }
-  /// Takes some completions; waits for an event if there are none and it blocks.
+  /// Takes some completions. If there are none and it blocks: arms the queue, looks again, waits.
   void reap() {
     std::array<ibv_wc, 32> some{};
     int count = ibv_poll_cq(queue_, some.size(), some.data());
     if (count == 0 && !setup_.spins) {
-      ibv_cq* queue = nullptr;
-      void* context = nullptr;
-      need(ibv_get_cq_event(channel_, &queue, &context) == 0, "ibv_get_cq_event");
-      ibv_ack_cq_events(queue, 1);
-      need(ibv_req_notify_cq(queue, 0) == 0, "ibv_req_notify_cq");
+      need(ibv_req_notify_cq(queue_, 0) == 0, "ibv_req_notify_cq");
       count = ibv_poll_cq(queue_, some.size(), some.data());
+      if (count == 0) await_event();
     }
     for (const ibv_wc& each : std::span(some).first(static_cast<std::size_t>(count))) {
       need(each.status == IBV_WC_SUCCESS, ibv_wc_status_str(each.status));
@@ -166,6 +162,13 @@ class VerbsChannels final : public Channels {
       else
         pair.outstanding -= static_cast<unsigned>(each.wr_id);
     }
+  }
+
+  void await_event() {
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    need(ibv_get_cq_event(channel_, &queue, &context) == 0, "ibv_get_cq_event");
+    ibv_ack_cq_events(queue, 1);
   }
 
   Setup setup_;

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <fstream>
 
@@ -34,20 +35,30 @@ const std::vector<Contender>& table() {
 #endif
 #ifdef RNIC_BENCH_VERBS
       {"verbs", verbs_channels},
+      {"verbs-no-crc", verbs_channels, false},
 #endif
   };
   return all;
 }
 
-/// The last processor is the server's, the one before it the client's.
 void stay_on_processor(bool serves, bool one_processor) {
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   cpu_set_t mine;
   CPU_ZERO(&mine);
-  CPU_SET(static_cast<std::size_t>(serves || one_processor || processors < 2 ? processors - 1
-                                                                             : processors - 2),
-          &mine);
+  CPU_SET(static_cast<std::size_t>(processor_of(serves, one_processor)), &mine);
   need(sched_setaffinity(0, sizeof mine, &mine) == 0, "sched_setaffinity");
+}
+
+/// Thousands of connections need more descriptors than a process usually may have.
+void allow_descriptors(unsigned connections) {
+  constexpr rlim_t of_each = 3, of_others = 100;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlim_t wanted = of_each * connections + of_others;
+  if (limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = wanted;
+  limit.rlim_max = std::max(limit.rlim_max, wanted);
+  need(setrlimit(RLIMIT_NOFILE, &limit) == 0,
+       "the limit of open files is too low for so many connections; raise it (ulimit -n)");
 }
 
 double processor_seconds() {
@@ -63,15 +74,6 @@ double resident_octets() {
   std::size_t pages = 0, resident = 0;
   std::ifstream("/proc/self/statm") >> pages >> resident;
   return static_cast<double>(resident) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
-/// A socket in state LISTEN (0A) on the port is a line of its own there.
-bool listens(std::uint16_t port) {
-  std::ifstream table("/proc/net/tcp");
-  const std::string wanted = fmt::format(":{:04X} 00000000:0000 0A", port);
-  for (std::string line; std::getline(table, line);)
-    if (line.find(wanted) != std::string::npos) return true;
-  return false;
 }
 
 /// Nothing announces it. The end of the starter, at the other end of our standard input, ends the wait.
@@ -163,6 +165,20 @@ class Player {
 
 }  // namespace
 
+/// A socket in state LISTEN (0A) on the port is a line of its own there.
+bool listens(std::uint16_t port) {
+  std::ifstream table("/proc/net/tcp");
+  const std::string wanted = fmt::format(":{:04X} 00000000:0000 0A", port);
+  for (std::string line; std::getline(table, line);)
+    if (line.find(wanted) != std::string::npos) return true;
+  return false;
+}
+
+long processor_of(bool serves, bool one_processor) {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return serves || one_processor || processors < 2 ? processors - 1 : processors - 2;
+}
+
 const std::vector<std::string>& contenders() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> list;
@@ -176,6 +192,7 @@ Played play(const std::string& contender, const Work& work, bool serves, std::ui
   for (const Contender& each : table()) {
     if (each.name != contender) continue;
     stay_on_processor(serves, work.one_processor);
+    allow_descriptors(work.connections);
     if (!serves) await_listener(port);
     const double before = resident_octets();
     const auto begin = Clock::now();

@@ -37,6 +37,11 @@ struct Measured {
   double resident_octets = 0;  ///< that the connections have added
 };
 
+/// Whether a socket listens on the port.
+[[nodiscard]] bool listens(std::uint16_t port);
+/// The last processor is the server's, the one before it the client's.
+[[nodiscard]] long processor_of(bool serves, bool one_processor);
+
 /// Names of the contenders, in the order in which they are shown: raw TCP first.
 [[nodiscard]] const std::vector<std::string>& contenders();
 /// The channels stay as long as the other end may transfer.

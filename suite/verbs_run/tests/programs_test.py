@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Unmodified programs of Debian's rdmacm-utils, ibverbs-utils, perftest and qperf on the verbs library, over loopback. Each pair
-is captured by the launcher, and the capture judged by rnic-lint: no finding, and as many connections as the programs make."""
+"""Unmodified programs of Debian's rdmacm-utils, ibverbs-utils, perftest, qperf, libfabric and Open MPI on the verbs library, over
+loopback. Each pair is captured by the launcher, and the capture judged by rnic-lint: no finding, and as many connections as the programs make."""
 
 import argparse
 import filecmp
@@ -14,16 +14,20 @@ import sys
 import tempfile
 import time
 
-PORT = {"rping": 7174, "ucmatose": 7471, "rdma_server": 7471, "rcopy": 7427, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765}
+PORT = {"fi_pingpong": 47592, "rping": 7174, "ucmatose": 7471, "rdma_server": 7471, "rcopy": 7427, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765}
 PERFTEST_PORT = 18515
 ECHO = None  # path of rnic-echo
 DEADLINE = 25  # seconds for one pair, on a machine that does other things
+OWN_ADDRESS = "10.99.0.1"  # libfabric's verbs provider takes none of loopback
 
 
 def enter():
-    """Runs this script again in a namespace whose only interface is lo: ports are free there, and the capture holds nothing else."""
+    """Runs this script again in a namespace of its own: ports are free there, and the capture of lo holds nothing else. What goes to the
+    other address passes lo as well."""
     if os.environ.get("RNIC_VERBS_PRIVATE_HOST") == "1":
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        for words in ("link set lo up", "link add own type veth peer name other", f"addr add {OWN_ADDRESS}/24 dev own", "link set own up",
+                      "link set other up"):
+            subprocess.run(["ip", *words.split()], check=True)
         return
     os.execvpe("unshare", ["unshare", "-rn", sys.executable, *sys.argv], os.environ | {"RNIC_VERBS_PRIVATE_HOST": "1"})
 
@@ -89,11 +93,12 @@ class Pair:
         return capture
 
 
-def judge(lint, capture, connections):
+def judge(lint, capture, connections, others=False):
+    """`others`: the programs have TCP connections without FPDUs beside these."""
     result = subprocess.run([lint, "--json", capture], capture_output=True, text=True)
     found = [json.loads(line) for line in result.stdout.splitlines()]
     assert result.returncode == 0, f"rnic-lint ends with {result.returncode}:\n{result.stdout}{result.stderr}"
-    seen = sum(1 for record in found if record.get("type", record.get("kind")) == "connection")
+    seen = sum(1 for record in found if record["type"] == "connection" and (record["first"]["fpdus"] > 0 or not others))
     assert seen == connections, f"the capture has {seen} connections, not {connections}:\n{result.stdout[:2000]}"
 
 
@@ -101,6 +106,11 @@ def perftest(program, *options, connections=2, iterations=50):
     """With -R these programs have one connection more than queue pairs: over it they tell each other their parameters."""
     words = " ".join([program, "-R", "-n", str(iterations), *options])
     return Pair(words, words + " 127.0.0.1", says=("BW average" if "_bw" in program else "t_avg",), connections=connections)
+
+
+def libfabric(provider, endpoint):
+    words = f"fi_pingpong -p {provider} -e {endpoint} -I 20 -S 4096"
+    return Pair(words, f"{words} {OWN_ADDRESS}", says=("usec/xfer",))
 
 
 # ib_send_bw sends no more than rx_depth messages, here their number, before the server writes a credit to its memory. It looks there
@@ -137,6 +147,8 @@ PAIRS = {
     "ib_atomic_bw": perftest("ib_atomic_bw"),
     "ib_atomic_lat": perftest("ib_atomic_lat"),
     "ib_atomic_lat, swap": perftest("ib_atomic_lat", "-A", "CMP_AND_SWAP"),
+    "fi_pingpong": libfabric("verbs", "msg"),
+    "fi_pingpong, datagrams": libfabric("verbs;ofi_rxm", "rdm"),
     # Its client sends faster than its server posts receives. InfiniBand tries again; an RNIC may hold back what has no buffer.
     "qperf": Pair("--lawful held_without_buffer qperf", "qperf -cm 1 -t 1 127.0.0.1 rc_rdma_write_bw", port=PORT["qperf"], serves_on=True, says=("bw",)),
 }
@@ -191,10 +203,20 @@ def plain_sockets(launcher, lint, folder):
     judge(lint, pair.run(launcher, folder), 1)
 
 
-CHECKS = {"rcopy": copy, "plain sockets": plain_sockets, "a deviation": deviation, "udaddy": datagrams, "ibv_devinfo": devices, "mistakes": mistakes}
+def open_mpi(launcher, lint, folder):
+    """Over libfabric: the processes of a ring pass a message on. Debian's openib component does not connect over iWARP (docs/verbs-provider.md)."""
+    capture = folder / "capture.pcapng"
+    words = ["mpirun", "-np", "2", "--oversubscribe", "--allow-run-as-root", "--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca",
+             "mtl_ofi_provider_include", "verbs;ofi_rxm", "/usr/bin/python3", "-m", "mpi4py.bench", "ringtest", "-n", "4096", "-l", "10"]
+    result = subprocess.run([*launcher, "--capture", capture, *words], capture_output=True, text=True, timeout=4 * DEADLINE, stdin=subprocess.DEVNULL)
+    assert result.returncode == 0 and "time for 10 loops" in result.stdout, result.stdout + result.stderr
+    judge(lint, capture, 1, others=True)
+
+
+CHECKS = {"Open MPI": open_mpi, "rcopy": copy, "plain sockets": plain_sockets, "a deviation": deviation, "udaddy": datagrams, "ibv_devinfo": devices, "mistakes": mistakes}
 
 # One for each way to use the library; they take some seconds.
-SOME = ["rping", "rping, own queue pair", "ucmatose", "cmtime", "rstream", "ib_write_bw, several", "ib_send_bw, events", "ib_read_bw", "ib_atomic_lat",
+SOME = ["fi_pingpong", "rping", "rping, own queue pair", "ucmatose", "cmtime", "rstream", "ib_write_bw, several", "ib_send_bw, events", "ib_read_bw", "ib_atomic_lat",
         "rcopy", "plain sockets", "a deviation", "udaddy", "ibv_devinfo", "mistakes"]
 
 
