@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/iut/tls/join_token.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -32,14 +33,24 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-/// False: there is no such field, or it was there before.
+bool is_control(char each) { return static_cast<unsigned char>(each) < ' ' || each == 0x7F; }
+
+/// A line for people: short, and without what a terminal would obey.
+std::string shown(std::string_view line) {
+  constexpr std::size_t enough = 60;
+  std::string text(line.substr(0, enough));
+  std::replace_if(text.begin(), text.end(), is_control, '?');
+  return text;
+}
+
+/// False: there is no such field, it was there before, or its value is none.
 bool take(std::string_view line, JoinToken& into) {
   for (const auto& [name, member] : fields) {
     if (line.substr(0, name.size()) != name || line.substr(name.size(), 2) != ": ") continue;
     std::string& value = into.*member;
     if (!value.empty()) return false;
     value = line.substr(name.size() + 2);
-    return !value.empty();
+    return !value.empty() && std::none_of(value.begin(), value.end(), is_control);
   }
   return false;
 }
@@ -71,7 +82,7 @@ std::optional<JoinToken> parse_join_token(std::string_view text, std::string& er
   while (!text.empty() && text.substr(0, begin_of_pem.size()) != begin_of_pem) {
     const std::string_view line = next_line(text);
     if (line.empty() || take(line, made)) continue;
-    error = "it has a line that is not understood: '" + std::string(line.substr(0, 60)) + "'";
+    error = "it has a line that is not understood: '" + shown(line) + "'";
     return std::nullopt;
   }
   error = text.empty() ? "it was cut off: certificate and key are missing" : fault_of(made);
