@@ -14,12 +14,12 @@ namespace verbs = rnic::verbs;
 
 std::optional<verbs::Pieces> ReferenceDriver::pieces_of(
     const std::vector<iut::Piece>& pieces) const {
-  verbs::Pieces result;
+  std::optional<verbs::Pieces> result(std::in_place);
   for (const iut::Piece& piece : pieces) {
     const auto found = regions_.find(piece.region);
     if (found == regions_.end()) return std::nullopt;
     const verbs::RegionInfo& info = found->second.info;
-    result.push_back(
+    result->push_back(
         {.stag = info.stag, .offset = info.base + piece.offset, .length = piece.length});
   }
   return result;
