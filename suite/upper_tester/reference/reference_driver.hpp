@@ -139,8 +139,8 @@ class ReferenceDriver final : public Driver {
   [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::CompletionQueueHandle queue) const;
   [[nodiscard]] std::expected<rnic::verbs::SendRequest, iut::Reply> request_of(
       const iut::PostWork& command);
-  [[nodiscard]] std::optional<rnic::verbs::Pieces> pieces_of(
-      const std::vector<iut::Piece>& pieces) const;
+  [[nodiscard]] bool add_pieces(const std::vector<iut::Piece>& pieces,
+                                rnic::verbs::Pieces& to) const;
   [[nodiscard]] std::expected<rnic::access::ConnectParameters, iut::Reply> parameters_of(
       const iut::ConnectParameters& parameters) const;
   /// The region has the STag that it will have from then on.

@@ -12,24 +12,20 @@ namespace suite::upper_tester::reference {
 
 namespace verbs = rnic::verbs;
 
-std::optional<verbs::Pieces> ReferenceDriver::pieces_of(
-    const std::vector<iut::Piece>& pieces) const {
-  std::optional<verbs::Pieces> result(std::in_place);
+bool ReferenceDriver::add_pieces(const std::vector<iut::Piece>& pieces, verbs::Pieces& to) const {
   for (const iut::Piece& piece : pieces) {
     const auto found = regions_.find(piece.region);
-    if (found == regions_.end()) return std::nullopt;
+    if (found == regions_.end()) return false;
     const verbs::RegionInfo& info = found->second.info;
-    result->push_back(
-        {.stag = info.stag, .offset = info.base + piece.offset, .length = piece.length});
+    to.push_back({.stag = info.stag, .offset = info.base + piece.offset, .length = piece.length});
   }
-  return result;
+  return true;
 }
 
 iut::Reply ReferenceDriver::perform(const iut::PostReceive& command) {
-  auto pieces = pieces_of(command.pieces);
-  if (!pieces) return failed(EBADF, "a piece names an unknown region");
-  const std::array<verbs::ReceiveRequest, 1> requests{
-      verbs::ReceiveRequest{.id = command.work, .pieces = std::move(*pieces)}};
+  std::array<verbs::ReceiveRequest, 1> requests{verbs::ReceiveRequest{.id = command.work}};
+  if (!add_pieces(command.pieces, requests.front().pieces))
+    return failed(EBADF, "a piece names an unknown region");
   std::expected<void, verbs::PostError> posted;
   if (command.shared_queue != 0) {
     const auto queue = shared_queues_.find(command.shared_queue);
@@ -104,12 +100,10 @@ std::expected<verbs::SendRequest, iut::Reply> ReferenceDriver::request_of(
     if (auto reply = fill_registration(request, command)) return std::unexpected(*reply);
     return request;
   }
-  auto pieces = pieces_of(command.pieces);
-  if (!pieces) return std::unexpected(failed(EBADF, "a piece names an unknown region"));
-  if (!command.inline_data) {
-    request.pieces = std::move(*pieces);
-    return request;
-  }
+  verbs::Pieces pieces;
+  if (!add_pieces(command.pieces, command.inline_data ? pieces : request.pieces))
+    return std::unexpected(failed(EBADF, "a piece names an unknown region"));
+  if (!command.inline_data) return request;
   for (const iut::Piece& piece : command.pieces) {
     const rnic::wire::Bytes octets = regions_.at(piece.region).memory();
     if (piece.offset > octets.size() || piece.length > octets.size() - piece.offset)
@@ -155,9 +149,10 @@ iut::Reply ReferenceDriver::perform(const iut::PostReceiveChain& command) {
   if (endpoint == endpoints_.end()) return bad_handle("endpoint", name);
   std::vector<verbs::ReceiveRequest> requests;
   for (const iut::PostReceive& each : command.requests) {
-    auto pieces = pieces_of(each.pieces);
-    if (!pieces) return failed(EBADF, "a piece names an unknown region");
-    requests.push_back({.id = each.work, .pieces = std::move(*pieces)});
+    verbs::ReceiveRequest& request = requests.emplace_back();
+    request.id = each.work;
+    if (!add_pieces(each.pieces, request.pieces))
+      return failed(EBADF, "a piece names an unknown region");
   }
   return reply_to(rnic_->post_receive(endpoint->second.queue_pair, requests), command.requests);
 }
