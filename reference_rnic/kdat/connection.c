@@ -114,6 +114,15 @@ static void established(struct kdat_ep *ep, const struct rdma_conn_param *param)
 	tell(ep, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
+/* Of InfiniBand: the peer has accepted, and learns that we have heard it. */
+static int answer(struct kdat_ep *ep, struct rdma_cm_id *cm)
+{
+	struct rdma_conn_param param = kdat_conn_param(ep, NULL, 0);
+	int error = kdat_start_qp(cm, ep->qp, &param);
+
+	return error ?: rdma_accept(cm, NULL);
+}
+
 static void disconnected(struct kdat_ep *ep)
 {
 	if (is_pending(ep))
@@ -137,12 +146,19 @@ static void take_event(struct kdat_ep *ep, struct rdma_cm_id *cm,
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
 		error = start_mpa(ep, cm);
 		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		error = answer(ep, cm);
+		if (!error)
+			established(ep, &event->param.conn);
+		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		established(ep, &event->param.conn);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		keep_private_data(ep, &event->param.conn);
-		fail(ep, DAT_CONNECTION_EVENT_PEER_REJECTED);
+		fail(ep, kdat_is_peers(cm, event->status)
+				 ? DAT_CONNECTION_EVENT_PEER_REJECTED
+				 : DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
@@ -152,6 +168,8 @@ static void take_event(struct kdat_ep *ep, struct rdma_cm_id *cm,
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		disconnected(ep);
+		/* InfiniBand's peer waits for an answer. */
+		rdma_disconnect(cm);
 		break;
 	default:
 		break;
@@ -213,7 +231,7 @@ static DAT_RETURN check_connect(const struct kdat_ep *ep,
 				 DAT_INVALID_ADDRESS_UNSUPPORTED);
 	if (!qualifier || qualifier > U16_MAX)
 		return KDAT_INVALID(3);
-	if (size < 0 || size > KDAT_MAX_PRIVATE_DATA)
+	if (size < 0 || size > kdat_private_limit(ep->object.ia))
 		return KDAT_INVALID(5);
 	if (size && !data)
 		return KDAT_INVALID(6);
@@ -439,12 +457,23 @@ DAT_RETURN kdat_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	return result;
 }
 
+void kdat_end_broken(struct work_struct *work)
+{
+	struct kdat_ep *ep = container_of(work, struct kdat_ep, broken);
+
+	mutex_lock(&ep->mutex);
+	if (ep->cm && ep->state == DAT_EP_STATE_CONNECTED)
+		rdma_disconnect(ep->cm);
+	mutex_unlock(&ep->mutex);
+}
+
 /* No event comes any more. */
 void kdat_end_connection(struct kdat_ep *ep)
 {
 	struct rdma_cm_id *cm;
 
 	cancel_delayed_work_sync(&ep->timer);
+	cancel_work_sync(&ep->broken);
 	mutex_lock(&ep->mutex);
 	cm = ep->cm;
 	ep->cm = NULL;

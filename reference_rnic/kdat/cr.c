@@ -124,9 +124,10 @@ DAT_RETURN kdat_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask,
 	return DAT_SUCCESS;
 }
 
-static DAT_RETURN check_private_data(DAT_COUNT size, const void *data)
+static DAT_RETURN check_private_data(const struct kdat_cr *cr, DAT_COUNT size,
+				     const void *data)
 {
-	if (size < 0 || size > KDAT_MAX_PRIVATE_DATA)
+	if (size < 0 || size > kdat_private_limit(cr->object.ia))
 		return KDAT_INVALID(3);
 	return size && !data ? KDAT_INVALID(4) : DAT_SUCCESS;
 }
@@ -151,7 +152,9 @@ static int accept(struct kdat_cr *cr, struct kdat_ep *ep, DAT_COUNT size,
 	ep->was_connected = true;
 	WRITE_ONCE(ep->state, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
 	mutex_unlock(&ep->mutex);
-	error = rdma_accept(cm, &param);
+	error = kdat_start_qp(cm, ep->qp, &param);
+	if (!error)
+		error = rdma_accept(cm, &param);
 	rdma_unlock_handler(cm);
 	return error;
 }
@@ -185,7 +188,7 @@ DAT_RETURN kdat_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle,
 	might_sleep();
 	if (!cr)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
-	result = check_private_data(size, private_data);
+	result = check_private_data(cr, size, private_data);
 	if (result == DAT_SUCCESS)
 		result = choose_ep(cr, ep_handle, &ep);
 	if (result != DAT_SUCCESS)
@@ -212,7 +215,7 @@ DAT_RETURN kdat_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size,
 	might_sleep();
 	if (!cr)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR);
-	result = check_private_data(size, private_data);
+	result = check_private_data(cr, size, private_data);
 	if (result != DAT_SUCCESS)
 		return result;
 	/* If the peer has gone meanwhile, there is nobody to be told. */

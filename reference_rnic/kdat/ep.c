@@ -83,18 +83,12 @@ static int make_qp(struct kdat_ep *ep)
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
-	struct ib_qp_attr init = {
-		.qp_state = IB_QPS_INIT,
-		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
-				   IB_ACCESS_REMOTE_READ |
-				   IB_ACCESS_REMOTE_WRITE,
-	};
 	struct ib_qp *qp = ib_create_qp(ep->pz->pd, &attributes);
 	int error;
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	error = ib_modify_qp(qp, &init, IB_QP_STATE | IB_QP_ACCESS_FLAGS);
+	error = kdat_init_qp(qp);
 	if (error) {
 		ib_destroy_qp(qp);
 		return error;
@@ -192,6 +186,7 @@ static DAT_RETURN make_ep(struct kdat_ia *ia, struct kdat_ep *ep)
 	atomic_set(&ep->request_outstanding, 0);
 	mutex_init(&ep->mutex);
 	INIT_DELAYED_WORK(&ep->timer, kdat_connect_timed_out);
+	INIT_WORK(&ep->broken, kdat_end_broken);
 	kdat_add(ia, &ep->object, DAT_HANDLE_TYPE_EP);
 	if (make_qp(ep)) {
 		kdat_forget(&ep->object);

@@ -197,7 +197,7 @@ static void describe_provider(const struct kdat_ia *ia, DAT_PROVIDER_ATTR *attr)
 		DAT_MEM_TYPE_VIRTUAL | DAT_MEM_TYPE_LMR |
 		DAT_MEM_TYPE_PHYSICAL | DAT_MEM_TYPE_PHYSICAL_VAR_PAGES;
 	attr->is_thread_safe = DAT_TRUE;
-	attr->max_private_data_size = KDAT_MAX_PRIVATE_DATA;
+	attr->max_private_data_size = kdat_private_limit(ia);
 	attr->upcall_policy = DAT_UPCALL_MANY;
 	attr->srq_supported = ib->attrs.max_srq > 0;
 	/* RFC 5040 3.2: the sink of a Read is written by its STag. */

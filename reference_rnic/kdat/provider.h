@@ -24,6 +24,8 @@
 #include "kdat.h"
 
 #define KDAT_MAX_PRIVATE_DATA 255 /* what rdma_conn_param can carry */
+#define KDAT_MAX_IB_PRIVATE_DATA \
+	56 /* of a request of InfiniBand's, with its IP header */
 #define KDAT_MAX_SEGMENTS 16
 /* Of every provider: stands for host physical addresses. No STag is 0. */
 #define KDAT_RESERVED_CONTEXT 0
@@ -177,6 +179,8 @@ struct kdat_ep {
 	bool was_connected;
 	unsigned int timeout_ms;
 	struct delayed_work timer;
+	struct work_struct
+		broken; /* ends a connection that an error has ended */
 	/* The consumer's, until the peer's arrives. */
 	DAT_COUNT private_size;
 	u8 private_data[KDAT_MAX_PRIVATE_DATA];
@@ -389,9 +393,21 @@ DAT_RETURN kdat_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags);
 void kdat_connect_timed_out(struct work_struct *work);
 void kdat_accept_failed(struct kdat_ep *ep, struct rdma_cm_id *cm);
 void kdat_end_connection(struct kdat_ep *ep);
+void kdat_end_broken(struct work_struct *work);
 struct rdma_conn_param kdat_conn_param(const struct kdat_ep *ep,
 				       const void *data, DAT_COUNT size);
 int kdat_cm_event(struct rdma_cm_id *cm, struct rdma_cm_event *event);
+
+/* transport.c: what differs between iWARP and InfiniBand */
+bool kdat_is_iwarp(const struct ib_device *ib);
+/* A rejection: whether it is the consumer's at the other end. */
+bool kdat_is_peers(struct rdma_cm_id *cm, int status);
+DAT_COUNT kdat_private_limit(const struct kdat_ia *ia);
+/* From its beginning into the state in which a connection takes it. */
+int kdat_init_qp(struct ib_qp *qp);
+/* Where the driver's connection manager does not do it. */
+int kdat_start_qp(struct rdma_cm_id *cm, struct ib_qp *qp,
+		  const struct rdma_conn_param *param);
 
 /* service_point.c */
 DAT_RETURN kdat_psp_create(DAT_IA_HANDLE handle, DAT_CONN_QUAL qualifier,

@@ -46,8 +46,9 @@ static int take_request(struct kdat_registrar *registrar, struct rdma_cm_id *cm,
 		   sizeof(registrar->token)))
 		return -EACCES;
 	registrar->passive = cm;
-	/* If it fails, the other end is told. */
-	rdma_accept(cm, &taken);
+	/* If it fails, the other end is told, or times out. */
+	if (!kdat_start_qp(cm, registrar->passive_qp, &taken))
+		rdma_accept(cm, &taken);
 	return 0;
 }
 
@@ -67,6 +68,14 @@ static int handle(struct rdma_cm_id *cm, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		return take_request(registrar, cm, &event->param.conn);
+	case RDMA_CM_EVENT_CONNECT_RESPONSE: /* of InfiniBand */
+		given = parameters(registrar, registrar->active_qp);
+		error = kdat_start_qp(cm, registrar->active_qp, &given);
+		if (!error)
+			error = rdma_accept(cm, NULL);
+		if (error)
+			break;
+		fallthrough;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		WRITE_ONCE(registrar->established, registrar->established + 1);
 		break;

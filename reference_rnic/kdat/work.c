@@ -264,7 +264,7 @@ void kdat_work_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct kdat_work *work =
 		container_of(wc->wr_cqe, struct kdat_work, cqe);
 	struct kdat_evd *evd = cq->cq_context;
-	DAT_EP_HANDLE ep = retire(evd, work, wc);
+	struct kdat_ep *ep = retire(evd, work, wc);
 	DAT_EVENT event;
 	bool silent;
 
@@ -273,6 +273,10 @@ void kdat_work_done(struct ib_cq *cq, struct ib_wc *wc)
 	else
 		describe(work, wc, ep, &event);
 	settle_region(work, wc);
+	/* InfiniBand does not tell its connection manager of an error. */
+	if (ep && wc->status != IB_WC_SUCCESS &&
+	    wc->status != IB_WC_WR_FLUSH_ERR && !kdat_is_iwarp(cq->device))
+		schedule_work(&ep->broken);
 	silent = !ep || (work->suppress && wc->status == IB_WC_SUCCESS);
 	/* Before the event: the consumer may free the region at once. */
 	kdat_free_work(work);

@@ -9,12 +9,6 @@ namespace suite::cases::dat {
 
 namespace {
 
-std::vector<std::byte> data_of_length(std::size_t length) {
-  std::vector<std::byte> data(length);
-  for (std::size_t i = 0; i < length; ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
-  return data;
-}
-
 /// A listener, and a side that has asked it for a connection.
 KernelPair requested(KdatBody& body, std::span<const std::byte> data = {}) {
   KernelPair pair{.pz = body.pz()};
@@ -32,7 +26,7 @@ KDAT_CASE(connection_carries_private_data_both_ways,
           calls(dat_ep_connect, dat_cr_query, dat_cr_accept),
           rules("dat.ep-connect.success", "dat.ep-connect.private-data", "dat.cr-query.success",
                 "dat.cr-accept.success", "dat.cr-accept.private-data")) {
-  const auto asked = data_of_length(200), answered = data_of_length(60);
+  const auto asked = private_data(200), answered = private_data(60);
   const KernelPair pair = requested(*this, asked);
   const KernelEvent request = next_request(pair);
   expect_number("service point", request.psp, pair.psp, "dat.ep-connect.success");
@@ -40,14 +34,14 @@ KDAT_CASE(connection_carries_private_data_both_ways,
   expect_number("truncated", request.truncated, 0, "dat.ep-connect.private-data");
   const Result got = call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL});
   expect(got, succeeds, "dat.cr-query.success");
-  expect_octets(got.data(), asked, "dat.ep-connect.private-data");
+  expect_private_data(got.data(), asked, "dat.ep-connect.private-data");
   expect(call(RNIC_KDAT_CR_ACCEPT, {request.cr, pair.passive.ep, answered.size()},
               with_data(answered)),
          succeeds, "dat.cr-accept.success");
   const KernelEvent active =
       expect_upcall(pair.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_number("endpoint", active.ep, pair.active.ep);
-  expect_octets(data_of(active), answered, "dat.cr-accept.private-data");
+  expect_private_data(data_of(active), answered, "dat.cr-accept.private-data");
   const KernelEvent passive = expect_upcall(
       pair.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED, "dat.cr-accept.success");
   expect_number("endpoint", passive.ep, pair.passive.ep, "dat.cr-accept.success");
@@ -58,14 +52,14 @@ KDAT_CASE(connection_carries_private_data_both_ways,
 KDAT_CASE(rejection_carries_private_data, calls(dat_cr_reject, dat_ep_connect),
           rules("dat.cr-reject.private-data", "dat.cr-reject.success",
                 "dat.ep-connect.peer-rejected")) {
-  const auto why = data_of_length(90);
+  const auto why = private_data(90);
   const KernelPair pair = requested(*this);
   const KernelEvent request = next_request(pair);
   expect(call(RNIC_KDAT_CR_REJECT, {request.cr, why.size()}, with_data(why)), succeeds,
          "dat.cr-reject.success");
   const KernelEvent rejected = expect_upcall(
       pair.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED, "dat.ep-connect.peer-rejected");
-  expect_octets(data_of(rejected), why);
+  expect_private_data(data_of(rejected), why);
   expect_ep_state(pair.active.ep, DAT_EP_STATE_DISCONNECTED, "dat.ep-connect.peer-rejected");
 }
 
@@ -293,14 +287,14 @@ KDAT_CASE(endpoint_connects_to_where_another_one_is, calls(dat_ep_dup_connect),
           rules("dat.ep-dup-connect.success")) {
   const KernelPair pair = connected();
   const KernelSide again = side(pair.pz), answers = side(pair.pz);
-  const auto data = data_of_length(40);
+  const auto data = private_data(40);
   expect(call(RNIC_KDAT_EP_DUP_CONNECT,
               {again.ep, pair.active.ep, 10'000'000, data.size(), DAT_QOS_BEST_EFFORT},
               with_data(data)),
          succeeds);
   const KernelEvent request = next_request(pair);
   expect_number("service point", request.psp, pair.psp);
-  expect_octets(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
+  expect_private_data(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
   need(call(RNIC_KDAT_CR_ACCEPT, {request.cr, answers.ep, 0}), "no accept");
   (void)expect_upcall(again.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_ep_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
@@ -335,13 +329,13 @@ KDAT_CASE(endpoint_connects_to_a_socket_address, calls(dat_ep_common_connect),
   listen(pair);
   pair.active = side(pair.pz);
   pair.passive = side(pair.pz);
-  const auto data = data_of_length(30);
+  const auto data = private_data(30);
   expect(call(RNIC_KDAT_EP_COMMON_CONNECT,
               {pair.active.ep, 0, pair.qualifier, ia_handle(), 10'000'000, data.size()},
               with_data(data)),
          succeeds);
   const KernelEvent request = next_request(pair);
-  expect_octets(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
+  expect_private_data(call(RNIC_KDAT_CR_QUERY, {request.cr, DAT_CR_FIELD_ALL}).data(), data);
   need(call(RNIC_KDAT_CR_ACCEPT, {request.cr, pair.passive.ep, 0}), "no accept");
   (void)expect_upcall(pair.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }

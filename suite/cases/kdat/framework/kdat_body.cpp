@@ -181,6 +181,23 @@ void KdatBody::expect_octets(std::span<const std::byte> got, std::span<const std
       rule);
 }
 
+void KdatBody::expect_private_data(std::span<const std::byte> got, std::span<const std::byte> sent,
+                                   RuleRef rule) {
+  const auto is_zero = [](std::byte octet) { return octet == std::byte{0}; };
+  const bool padded =
+      got.size() > sent.size() && std::ranges::all_of(got.subspan(sent.size()), is_zero);
+  expect_octets(padded ? got.first(sent.size()) : got, sent, rule);
+}
+
+std::vector<std::byte> KdatBody::private_data(std::size_t length) {
+  const Result got = call(RNIC_KDAT_IA_QUERY, {ia_handle(), 1, 1});
+  need(got, "no query");
+  std::vector<std::byte> data(
+      std::min<std::size_t>(length, got.out(RNIC_KDAT_IA_MAX_PRIVATE_DATA)));
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 7 + 1);
+  return data;
+}
+
 void KdatBody::expect_ep_state(Word ep, DAT_EP_STATE state, RuleRef rule) {
   const Result got = call(RNIC_KDAT_EP_GET_STATUS, {ep});
   need(got, "no EP status");

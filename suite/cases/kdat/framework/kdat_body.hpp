@@ -80,6 +80,11 @@ class KdatBody : public DatBody {
   void expect_number(std::string_view what, Word got, Word wanted, RuleRef rule = {});
   void expect_octets(std::span<const std::byte> got, std::span<const std::byte> wanted,
                      RuleRef rule = {});
+  /// What was sent as private data, which a transport may pad with zeros.
+  void expect_private_data(std::span<const std::byte> got, std::span<const std::byte> sent,
+                           RuleRef rule = {});
+  /// That many octets, or fewer where the provider takes no more.
+  [[nodiscard]] std::vector<std::byte> private_data(std::size_t length);
   void expect_ep_state(Word ep, DAT_EP_STATE state, RuleRef rule = {});
   /// Each pointer of a call that gives something out must be there.
   void expect_refused_without(std::uint32_t number, std::initializer_list<Word> in,
