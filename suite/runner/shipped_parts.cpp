@@ -14,7 +14,8 @@ SuiteParts shipped_suite() {
   SuiteParts parts = shipped_wire_suite();
 #ifdef RNIC_DAT_CASES
   for (cases::Case& row : cases::dat::dat_rows()) {
-    if (row.id == "dat.ep_post.receive_fills_its_segments_in_order") parts.dat_sentinel = row;
+    if (row.id == "dat.ep_post_send.send_completes_with_its_cookie_and_length")
+      parts.dat_sentinel = row;
     if (row.id == "kdat.post.send_is_received") parts.kdat_sentinel = row;
     parts.table.push_back(std::move(row));
   }
