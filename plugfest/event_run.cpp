@@ -51,6 +51,8 @@ class EventRun final : jobs::WorkerPool::Client {
         watch_(options.capacity.size(), options.pause) {
     progress_.expect_more(cells_.size());
     for (std::size_t number = 0; number < cells_.size(); ++number) waiting_.insert(number);
+    for (std::size_t host = 0; host < options.capacity.size(); ++host)
+      if (options.met.contains(name_of(host))) watch_.meet(host);
   }
   ~EventRun() override {
     if (next_question_) loop_.cancel(*next_question_);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <expected>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct RunOptions {
   /// Whether participants have come who are to play: then no further cell is started. Asked whenever
   /// cells may start.
   std::function<bool()> others_come = [] { return false; };
+  /// Hosts, by their names, that have answered while this program played before: if one is down now,
+  /// it is set aside.
+  std::set<std::string> met;
   /// Until a host whose agent does not start is tried again, the first time.
   std::chrono::milliseconds pause{5000};
   /// Adds to the outcome of a cell that has just ended what only this process knows.

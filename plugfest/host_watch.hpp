@@ -19,6 +19,8 @@ class HostWatch {
   /// `first_pause`: until a host that was set aside is tried again; then twice as long each time.
   HostWatch(std::size_t hosts, base::Duration first_pause);
 
+  /// This host has answered a short while before this object was made.
+  void meet(std::size_t host) { hosts_[host].met = true; }
   /// A cell has ended.
   void ended(const Cell& cell, const Outcome& outcome, base::TimePoint now);
   /// Whether no cell may start on this host yet.

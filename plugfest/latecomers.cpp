@@ -3,10 +3,13 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/time_text.hpp"
 
 namespace plugfest {
 
@@ -28,7 +31,8 @@ Latecomers::Latecomers(std::filesystem::path file, const Event& event,
       folder_(event.join),
       known_(event.participants.size()),
       read_(std::move(read)),
-      tell_(std::move(tell)) {}
+      tell_(std::move(tell)),
+      since_(base::time_text(std::chrono::system_clock::now())) {}
 
 std::string Latecomers::state_of_files() const {
   std::set<std::string> states{state_of(file_)};

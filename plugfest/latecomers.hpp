@@ -24,6 +24,8 @@ class Latecomers {
   /// Whether the event has more participants than at first. A file that cannot be taken is told,
   /// once for each of its states, and keeps nobody else out for longer than it is wrong.
   [[nodiscard]] bool have_come();
+  /// UTC: they come after this moment, when the others began.
+  [[nodiscard]] const std::string& since() const { return since_; }
   /// The event with them; they are no latecomers any more.
   [[nodiscard]] Event take();
 
@@ -35,7 +37,7 @@ class Latecomers {
   std::size_t known_;
   std::function<std::expected<Event, Faults>()> read_;
   std::function<void(const std::string&)> tell_;
-  std::string state_;
+  std::string state_, since_;
   std::optional<Event> event_;
 };
 

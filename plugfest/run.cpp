@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <thread>
 #include <variant>
 
@@ -248,6 +249,17 @@ std::string vain_rerun(const std::vector<Cell>& chosen, const Options& options) 
   return {};
 }
 
+/// Participants whose agents have answered since then.
+std::set<std::string> met_since(const std::string& begun, const Journal& journal) {
+  std::set<std::string> names;
+  for (const CellRecord& record : journal.records()) {
+    if (record.outcome.start < begun) continue;
+    for (const HostFacts& host : record.outcome.hosts)
+      names.insert(host.side == Side::initiator ? record.initiator : record.responder);
+  }
+  return names;
+}
+
 /// Cells that --rerun names and that were not played since they had so many attempts.
 std::vector<std::string> left_to_rerun(const std::map<std::string, int>& before,
                                        const Journal& journal) {
@@ -270,6 +282,7 @@ std::optional<ExitCode> run(const Event& event, const std::vector<Cell>& cells, 
 
   RunOptions run = run_options(event, *journal, options);
   run.others_come = [&latecomers] { return latecomers.have_come(); };
+  run.met = met_since(latecomers.since(), *journal);
   std::map<std::string, int> to_rerun;
   for (const Cell& cell : chosen)
     if (fits_any(options.rerun, cell)) to_rerun[cell.id] = journal->attempts(cell.id);

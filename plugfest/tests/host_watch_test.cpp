@@ -73,6 +73,16 @@ BOOST_AUTO_TEST_CASE(it_is_set_aside_and_tried_again_at_growing_intervals) {
   BOOST_TEST(!watch.aside(1, at(31s)));
 }
 
+BOOST_AUTO_TEST_CASE(one_that_has_answered_before_is_set_aside_too) {
+  for (int i = 0; i < HostWatch::failures_in_a_row; ++i)
+    watch.ended(between(0, 2), lost(Side::responder), at(0s));
+  BOOST_TEST(!watch.aside(2, at(0s)));  // it never was there
+  watch.meet(2);
+  for (int i = 0; i < HostWatch::failures_in_a_row; ++i)
+    watch.ended(between(0, 2), lost(Side::responder), at(0s));
+  BOOST_TEST(watch.aside(2, at(0s)));
+}
+
 BOOST_AUTO_TEST_CASE(it_is_given_up_at_last) {
   auto now = at(0s);
   for (int i = 1; i < HostWatch::failures_in_a_row + HostWatch::most_trials - 1; ++i) {
