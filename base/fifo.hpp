@@ -64,8 +64,12 @@ class Fifo : private boost::circular_buffer<T> {
   }
 
  private:
+  /// Moves the elements, whether that may throw or not: others may refer to what they own.
   void make_room() {
-    if (Ring::full()) Ring::set_capacity(std::max<std::size_t>(1, 2 * size()));
+    if (!Ring::full()) return;
+    Ring larger(std::max<size_type>(1, 2 * size()));
+    for (T& element : *this) larger.push_back(std::move(element));
+    Ring::swap(larger);
   }
 };
 

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -55,6 +56,23 @@ BOOST_AUTO_TEST_CASE(it_holds_what_cannot_be_copied) {
   for (int i = 0; i < 20; ++i) fifo.push_back(std::make_unique<int>(i));
   BOOST_TEST(*fifo.front() == 0);
   BOOST_TEST(*fifo.back() == 19);
+}
+
+/// Its copy has memory of its own, and its move might throw.
+struct Owner {
+  Owner() = default;
+  Owner(const Owner& other) : owned(other.owned) {}
+  Owner(Owner&& other) noexcept(false) : owned(std::move(other.owned)) {}
+  Owner& operator=(const Owner&) = default;
+  std::vector<int> owned{1, 2, 3};
+};
+
+BOOST_AUTO_TEST_CASE(growing_leaves_what_elements_own_where_it_is) {
+  base::Fifo<Owner> fifo;
+  fifo.push_back(Owner{});
+  const int* const before = fifo.front().owned.data();
+  for (int i = 0; i < 100; ++i) fifo.push_back(Owner{});
+  BOOST_TEST(fifo.front().owned.data() == before);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -13,9 +13,7 @@ namespace {
 
 using stream::Stream;
 
-/// Of one call to the LLP. What it does not take gets a new CRC when it is offered again, so more at
-/// once costs more than the calls that it saves.
-constexpr std::size_t gather_limit = 65'536;
+constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get their turn
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
 constexpr base::Duration refusal_interval = std::chrono::milliseconds(10);

@@ -68,7 +68,7 @@ class VerbsChannels final : public Channels {
     rdma_cm_id* id = nullptr;
     need(rdma_get_request(listener_, &id) == 0, "rdma_get_request");
     add(id);
-    need(rdma_accept(id, nullptr) == 0, "rdma_accept");
+    need(rdma_accept(id, nullptr) == 0 && rdma_migrate_id(id, events_) == 0, "rdma_accept");
   }
   void connect(const sockaddr_in& at) {
     rdma_cm_id* id = nullptr;
@@ -79,7 +79,7 @@ class VerbsChannels final : public Channels {
     add(id);
     rdma_conn_param parameters{};
     parameters.initiator_depth = parameters.responder_resources = 8;
-    need(rdma_connect(id, &parameters) == 0, "rdma_connect");
+    need(rdma_connect(id, &parameters) == 0 && rdma_migrate_id(id, events_) == 0, "rdma_connect");
   }
   void add(rdma_cm_id* id) {
     if (queue_ == nullptr) prepare(id);
@@ -174,6 +174,8 @@ class VerbsChannels final : public Channels {
   Setup setup_;
   std::vector<std::byte> memory_;
   rdma_cm_id* listener_ = nullptr;
+  /// Of connections that are set up: each has a channel of its own until then.
+  rdma_event_channel* events_ = rdma_create_event_channel();
   ibv_pd* domain_ = nullptr;
   ibv_comp_channel* channel_ = nullptr;
   ibv_cq* queue_ = nullptr;
