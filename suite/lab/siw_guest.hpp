@@ -37,8 +37,8 @@ struct GuestOptions {
   GuestPaths paths = default_guest_paths();
   std::string series = "6.1";             ///< of Debian's kernels, the newest of which is taken
   std::filesystem::path kernel_source{};  ///< a Linux source tree to build instead; empty: none
-  bool kernel_checks = false;  ///< it is built with KASAN, lockdep, kmemleak and the like
-  bool kernel_drivers = false;            ///< so are drivers of iWARP hardware, which nobody loads
+  bool kernel_checks = false;   ///< it is built with KASAN, lockdep, kmemleak and the like
+  bool kernel_drivers = false;  ///< so are drivers of iWARP hardware, which nobody loads
   /// A kernel that is built already, and the folder of its modules; empty: none
   std::filesystem::path kernel_image{}, kernel_modules{};
   std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent

@@ -95,7 +95,8 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_usage_and_the_right_one_is_suggested) {
          "did you mean 'request_key_wrong'?");
   refuse({self_test, "--deviation", "request_key_wron"}, usage,
          "did you mean 'request_key_wrong'?");
-  refuse({agent, "--driver", "carrier-pigeon"}, usage, "give verbs, kverbs, dat, kdat or reference");
+  refuse({agent, "--driver", "carrier-pigeon"}, usage,
+         "give verbs, kverbs, dat, kdat or reference");
   refuse({agent, "--driver", "verbs", "--claim", "x"}, usage, "docs/porting.md lists them");
   refuse({lab, "carrier-pigeon"}, usage, "no lab 'carrier-pigeon'");
   refuse({lab, "siw-vm", "--variant", "rev1-x"}, usage, "words of rev1");
