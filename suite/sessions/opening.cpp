@@ -220,7 +220,9 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
 }
 
 /// What was configured once has no default any more.
-bool Opening::asks_by_default() const { return setup_.default_crc && endpoint_ == 1; }
+bool Opening::asks_by_default() const {
+  return setup_.default_crc && play_.environment().is_unconfigured && endpoint_ == 1;
+}
 
 bool Opening::take_end() {
   // With some faults the IUT notices only at its timeout that startup has failed.

@@ -45,6 +45,8 @@ struct Environment {
   rnic::llp::Network& tester;
   iut::Iut& iut;
   base::Address iut_address;
+  /// Nobody has configured the IUT yet: it has its defaults.
+  bool is_unconfigured = false;
   /// How long the IUT may take for what it must do.
   base::Duration patience = std::chrono::milliseconds(100);
   /// In real time: the IUT is done if it owes nothing and nothing came for this long. 0: it always gets

@@ -53,7 +53,8 @@ Played play_in_memory(const Session& session, const MakeIut& make_iut) {
   return play(session, {.loop = loop,
                         .tester = *tester,
                         .iut = *iut,
-                        .iut_address = host->address(family_of(session))});
+                        .iut_address = host->address(family_of(session)),
+                        .is_unconfigured = true});
 }
 
 SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {
