@@ -145,7 +145,10 @@ BOOST_AUTO_TEST_CASE(what_the_kernel_of_the_host_complains_of_is_seen) {
   write(dut.scratch / "pixit.yaml", "pixit: 1\nkernel_log: [\"" + (dut.scratch / "follow") +
                                         "\"]\nreset_command: [touch, \"" + (dut.scratch / "reset") +
                                         "\"]\n");
-  Program program(dut.words());
+  // Enough cases that it goes on until the complaint has been seen.
+  Words words = dut.words();
+  words.insert(words.end(), {"--select", "rdmap.*"});
+  Program program(words);
   const auto kernel = opened(console, O_WRONLY);
   program.wait_for(first_passes);
   const std::string complaint = "BUG: of the driver\n";
