@@ -213,7 +213,7 @@ bool Opening::take_frame(const iut::ConnectParameters& own) {
     return fail("the private data of its consumer", arrival.text(),
                 {"mpa.private-data.length-field-matches", "mpa.private-data.passed-to-ulp",
                  "mpa.startup.frame-layout"});
-  // RFC 5044 section 7.1.1.
+  // RFC 5044 section 4.4.
   if (asks_by_default() && !frame->frame().flags.crc())
     return fail("C set", arrival.text(), {"mpa.crc.default-is-enabled"});
   return true;

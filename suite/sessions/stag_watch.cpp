@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+
+#include "suite/lower_tester/stag_guess.hpp"
 
 namespace suite::sessions {
 
@@ -24,10 +25,7 @@ std::vector<Found> StagWatch::findings() const {
 std::optional<Found> StagWatch::predictable() const {
   constexpr std::size_t enough = 6;
   if (given_.size() < enough) return std::nullopt;
-  std::map<std::uint32_t, std::size_t> steps;
-  for (std::size_t i = 1; i < given_.size(); ++i) ++steps[given_[i] - given_[i - 1]];
-  const auto [step, times] =
-      *std::ranges::max_element(steps, {}, [](const auto& each) { return each.second; });
+  const auto [times, step] = lower_tester::guess_by_step(given_);
   const std::size_t all = given_.size() - 1;
   if (times * 2 <= all) return std::nullopt;
   const bool always = times == all;

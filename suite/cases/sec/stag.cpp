@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "suite/cases/framework/conformance_case.hpp"
-#include "suite/cases/framework/stag_guess.hpp"
+#include "suite/lower_tester/stag_guess.hpp"
 
 namespace suite::cases {
 
@@ -212,11 +212,11 @@ CONFORMANCE_CASE(next_stag_is_hard_to_guess, rules("sec.stag.hard-to-predict")) 
   std::vector<std::uint32_t> stags;
   for (std::size_t i = 0; i <= sample; ++i)
     stags.push_back(iut.register_memory(64, access::remote_read).stag);
-  const StagGuess step = guess_by_step(stags);
+  const lower_tester::StagGuess step = lower_tester::guess_by_step(stags);
   advise_that(step.hits <= sample / 4, "no difference in more than a quarter of all steps",
               fmt::format("{} of {} STags are {:#x} above the one before", step.hits, sample,
                           step.difference));
-  const StagGuess key = guess_key_by_index(stags);
+  const lower_tester::StagGuess key = lower_tester::guess_key_by_index(stags);
   advise_that(key.hits <= sample / 4, "keys that do not follow from the index",
               fmt::format("the lowest octet of {} of {} STags is another octet of the STag plus {}",
                           key.hits, stags.size(), key.difference));

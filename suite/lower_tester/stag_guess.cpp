@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/cases/framework/stag_guess.hpp"
+#include "suite/lower_tester/stag_guess.hpp"
 
 #include <algorithm>
 #include <map>
 
-namespace suite::cases {
+namespace suite::lower_tester {
 
 namespace {
 
@@ -40,4 +40,4 @@ StagGuess guess_key_by_index(std::span<const std::uint32_t> stags) {
   return best;
 }
 
-}  // namespace suite::cases
+}  // namespace suite::lower_tester

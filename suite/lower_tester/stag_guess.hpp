@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace suite::cases {
+namespace suite::lower_tester {
 
 struct StagGuess {
   /// How many of the STags, or of the steps between them, the guess fits.
@@ -22,4 +22,4 @@ struct StagGuess {
 /// no relation between the two counts.
 [[nodiscard]] StagGuess guess_key_by_index(std::span<const std::uint32_t> stags);
 
-}  // namespace suite::cases
+}  // namespace suite::lower_tester

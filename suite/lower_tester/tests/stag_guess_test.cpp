@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "suite/cases/framework/stag_guess.hpp"
+#include "suite/lower_tester/stag_guess.hpp"
 
-using namespace suite::cases;
+using namespace suite::lower_tester;
 
 namespace {
 
