@@ -143,7 +143,7 @@ void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
     Endpoint& endpoint = endpoints_.at(work->endpoint);
     // Waiting work fills the send queue as posted work does.
     const bool full = endpoint.waiting.size() >= endpoint.most_requests;
-    if (!full) endpoint.waiting.push_back({number, *work});
+    if (!full) endpoint.waiting.add(number, *work);
     if (!full && work->operation == iut::operation::bind_window) return;  // answered when bound
     iut::Reply reply =
         full ? refused("the endpoint takes no more requests", ENOBUFS) : iut::Reply{};

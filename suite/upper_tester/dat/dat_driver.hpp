@@ -15,6 +15,7 @@
 #include "suite/upper_tester/dat/own_sockets.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/start_driver.hpp"
+#include "suite/upper_tester/waiting_work.hpp"
 
 namespace suite::upper_tester::dat {
 
@@ -37,11 +38,6 @@ class DatDriver final : public Driver {
 
  private:
   using Handle = iut::Handle;
-  /// Work given for an endpoint that has accepted and is not connected yet.
-  struct Waiting {
-    std::uint64_t number = 0;
-    iut::PostWork command;
-  };
   /// The number of a piece of work, never used twice.
   using Token = std::uint64_t;
 
@@ -62,7 +58,7 @@ class DatDriver final : public Driver {
     EndpointObject object;
     /// Work posted before the connection is established; the endpoint takes so many requests at a
     /// time.
-    std::vector<Waiting> waiting;
+    WaitingWork waiting;
     std::size_t most_requests = 0;
     bool drained = true;  ///< false: its dispatchers are left to overflow
   };

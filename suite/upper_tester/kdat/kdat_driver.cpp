@@ -96,7 +96,7 @@ Word KdatDriver::make_dispatcher(Word flags, std::uint64_t length, iut::Reply& w
 void KdatDriver::execute(std::uint64_t number, const iut::Command& command) {
   if (const auto* work = std::get_if<iut::PostWork>(&command);
       work != nullptr && must_wait(*work)) {
-    endpoints_.at(work->endpoint).waiting.push_back({number, *work});
+    endpoints_.at(work->endpoint).waiting.add(number, *work);
     if (work->operation == iut::operation::bind_window) return;  // answered when it is bound
     iut::Reply reply;
     reply.command = number;

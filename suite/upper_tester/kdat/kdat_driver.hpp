@@ -11,6 +11,7 @@
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/kdat/kernel_consumer.hpp"
 #include "suite/upper_tester/start_driver.hpp"
+#include "suite/upper_tester/waiting_work.hpp"
 
 namespace suite::upper_tester::kdat {
 
@@ -36,15 +37,10 @@ class KdatDriver final : public Driver {
     Word base = 0;  ///< the address of the first octet in segments, ours and the peer's
     std::uint64_t length = 0;
   };
-  /// Work given for an endpoint that has accepted and is not connected yet.
-  struct Waiting {
-    std::uint64_t number = 0;
-    iut::PostWork command;
-  };
   struct Endpoint {
     Word receives = 0, requests = 0, connection = 0;  ///< dispatchers
     Word object = 0;
-    std::vector<Waiting> waiting{};
+    WaitingWork waiting{};  ///< until it is connected
   };
   struct Listener {
     Word arrivals = 0, point = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Data transfer operations, binds, and their completions.
 #include <cerrno>
+#include <utility>
 
 #include "suite/upper_tester/dat/names.hpp"
 #include "suite/upper_tester/kdat/kdat_driver.hpp"
@@ -121,37 +122,12 @@ bool KdatDriver::must_wait(const iut::PostWork& command) const {
 }
 
 void KdatDriver::post_waiting(Endpoint& endpoint) {
-  for (const Waiting& each : std::exchange(endpoint.waiting, {})) {
-    iut::Reply reply = run(each.command);
-    reply.command = each.number;
-    if (each.command.operation == op::bind_window) {
-      emit(reply);
-    } else if (reply.outcome != iut::Outcome::ok) {
-      iut::CompletionEvent reported;
-      reported.endpoint = each.command.endpoint;
-      reported.work = each.command.work;
-      reported.operation = each.command.operation;
-      reported.status = "local_operation";
-      emit(reported);
-    }
-  }
+  endpoint.waiting.post([this](const iut::PostWork& command) { return run(command); },
+                        [this](iut::Event event) { emit(std::move(event)); });
 }
 
 void KdatDriver::give_up_waiting(Endpoint& endpoint) {
-  for (const Waiting& each : std::exchange(endpoint.waiting, {})) {
-    if (each.command.operation == op::bind_window) {
-      iut::Reply reply = refused("the connection did not come up", ENOTCONN);
-      reply.command = each.number;
-      emit(reply);
-      continue;
-    }
-    iut::CompletionEvent reported;
-    reported.endpoint = each.command.endpoint;
-    reported.work = each.command.work;
-    reported.operation = each.command.operation;
-    reported.status = "flushed";
-    emit(reported);
-  }
+  endpoint.waiting.give_up([this](iut::Event event) { emit(std::move(event)); });
 }
 
 // ---------------------------------------------------------------- completions
