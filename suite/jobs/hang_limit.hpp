@@ -13,6 +13,8 @@ namespace suite::jobs {
 
 /// The time for a worker to start together with its agent, on a slow host, say, through ssh.
 constexpr auto time_to_start = std::chrono::seconds(60);
+/// The time for a worker that is sending a long message to send another part of it.
+constexpr auto time_for_the_rest = std::chrono::seconds(10);
 
 class HangLimit {
  public:

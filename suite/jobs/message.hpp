@@ -47,6 +47,10 @@ class MessageReader {
     searched_ = 0;
     return message;
   }
+  /// Whether a message has begun and not ended.
+  [[nodiscard]] bool in_message() const {
+    return buffer_.find_first_not_of('\n') != std::string::npos;
+  }
 
  private:
   std::string buffer_;

@@ -57,11 +57,13 @@ void WorkerPool::open_slot() {
   slots_.push_back(std::move(slot));
 }
 
-// Where this process was busy, what the worker sent in time has only not been read yet.
+// Where this process was busy, what the worker sent in time has only not been read yet, and of what
+// is longer than the pipe holds, the worker could not send the rest.
 void WorkerPool::check_for_hang(Slot& slot) {
   slot.in_time = false;
-  slot.worker->read_messages();
+  const bool in_the_middle = slot.worker->read_messages();
   if (slot.in_time) return;
+  if (in_the_middle) return slot.limit->set(time_for_the_rest, time_for_the_rest);
   slot.hung = true;
   slot.worker->abort();
 }

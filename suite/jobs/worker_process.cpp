@@ -78,9 +78,12 @@ void WorkerProcess::write_messages() {
     loop_.change(child_.channel(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
-void WorkerProcess::read_messages() {
-  const bool more =
-      read_available(child_.channel(), [this](std::string_view text) { input_.append(text); });
+bool WorkerProcess::read_messages() {
+  bool arrived = false;
+  const bool more = read_available(child_.channel(), [&](std::string_view text) {
+    input_.append(text);
+    arrived = true;
+  });
   if (!more && !messages_ended_) {
     messages_ended_ = true;
     loop_.unwatch(child_.channel());
@@ -93,6 +96,7 @@ void WorkerProcess::read_messages() {
     broke_protocol_ = !observer_.message(*this, *message);
     if (broke_protocol_) kill();
   }
+  return arrived && !broke_protocol_ && input_.in_message();
 }
 
 void WorkerProcess::read_stderr() {

@@ -36,8 +36,9 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   void send(const Message& message);
-  /// Delivers the messages that have arrived, without waiting for the event loop's turn.
-  void read_messages();
+  /// Delivers the messages that have arrived, without waiting for the event loop's turn. True: a
+  /// part of another one has arrived since the last call.
+  bool read_messages();
   /// Ends it by SIGABRT, so that it can still report where it was; a worker that continues is
   /// killed soon after.
   void abort();

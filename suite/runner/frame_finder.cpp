@@ -121,15 +121,50 @@ std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, 
   };
   for (const Stream& stream : streams_) {
     if (stream.direction != direction) continue;
-    for (auto offset = stream.octets.find(octets); offset != std::string::npos;
-         offset = stream.octets.find(octets, offset + 1)) {
-      const std::uint64_t last = offset + octets.size();
-      const auto event = std::ranges::lower_bound(stream.events, last, {}, &Event::end);
-      const Place place{&stream, offset, event->at};
-      if (!best || badness(place) < badness(*best)) best = place;
-    }
+    const auto place = direction == Direction::to_iut ? sent_since(stream, at, octets)
+                                                      : arrived_by(stream, at, octets);
+    if (place && (!best || badness(*place) < badness(*best))) best = place;
   }
   return best;
+}
+
+// Both search from the time on, not the whole stream: a transfer of mebibytes has thousands of
+// lines.
+std::optional<FrameFinder::Place> FrameFinder::sent_since(const Stream& stream, Offset at,
+                                                          std::string_view octets) {
+  const auto since = std::ranges::lower_bound(stream.events, at, {}, &Event::at);
+  if (const auto place = first_in(stream, since, stream.events.end(), octets)) return place;
+  return last_before(stream, since, octets);
+}
+
+std::optional<FrameFinder::Place> FrameFinder::arrived_by(const Stream& stream, Offset at,
+                                                          std::string_view octets) {
+  const auto later = std::ranges::upper_bound(stream.events, at, {}, &Event::at);
+  if (const auto place = last_before(stream, later, octets)) return place;
+  return first_in(stream, later, stream.events.end(), octets);
+}
+
+// The octets may begin in an earlier event: they are there when the last of them is.
+std::optional<FrameFinder::Place> FrameFinder::first_in(const Stream& stream, Events begin,
+                                                        Events end, std::string_view octets) {
+  if (begin == end) return std::nullopt;
+  const std::uint64_t before = begin == stream.events.begin() ? 0 : (begin - 1)->end;
+  const std::uint64_t from = before < octets.size() ? 0 : before - octets.size() + 1;
+  const auto within = std::string_view(stream.octets).substr(0, (end - 1)->end);
+  const auto offset = within.find(octets, from);
+  if (offset == std::string_view::npos) return std::nullopt;
+  const auto event = std::ranges::lower_bound(begin, end, offset + octets.size(), {}, &Event::end);
+  return Place{&stream, offset, event->at};
+}
+
+std::optional<FrameFinder::Place> FrameFinder::last_before(const Stream& stream, Events end,
+                                                           std::string_view octets) {
+  while (end != stream.events.begin()) {
+    const auto event = end - 1;
+    if (const auto place = first_in(stream, event, end, octets)) return place;
+    end = event;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint32_t> FrameFinder::frame_of(const Stream& stream, const Event& event) const {

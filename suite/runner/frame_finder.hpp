@@ -54,6 +54,17 @@ class FrameFinder {
   void add(const cases::ConnectionRecord& connection, cases::Direction direction);
   [[nodiscard]] std::optional<Place> find_octets(cases::Direction direction, cases::Offset at,
                                                  std::string_view octets) const;
+  using Events = std::vector<Event>::const_iterator;
+  static std::optional<Place> sent_since(const Stream& stream, cases::Offset at,
+                                         std::string_view octets);
+  static std::optional<Place> arrived_by(const Stream& stream, cases::Offset at,
+                                         std::string_view octets);
+  /// The first place whose last octet belongs to one of these events.
+  static std::optional<Place> first_in(const Stream& stream, Events begin, Events end,
+                                       std::string_view octets);
+  /// Of the latest event before `end` to which the last octet of a place belongs, the first such.
+  static std::optional<Place> last_before(const Stream& stream, Events end,
+                                          std::string_view octets);
   [[nodiscard]] std::optional<std::uint32_t> frame_of(const Stream& stream,
                                                       const Event& event) const;
 

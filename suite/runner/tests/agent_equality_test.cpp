@@ -20,11 +20,14 @@ struct Judged {
 Judged judged(const std::string& iut) {
   const Scratch scratch;
   const Finished finished = run({RNIC_SUITE, "run", "--iut", iut, "--out", scratch / "out"});
-  BOOST_TEST(finished.status == 0, finished.err);
+  BOOST_TEST_REQUIRE(std::filesystem::exists(scratch / "out/results.json"), finished.err);
+  BOOST_TEST(finished.status == 0);
   const Json results = Json::parse(text_of(scratch / "out/results.json"));
   Judged all;
   for (const Json& one : results.at("cases")) {
     all.verdicts[one.at("id")] = one.at("verdict");
+    BOOST_TEST((one.at("verdict") == "pass" || one.at("verdict") == "not_applicable"),
+               iut << ": " << one.dump(1));
     const Json& pcap = one.at("pcap");
     if (pcap.is_object()) ++(pcap.at("source") == "capture" ? all.captured : all.made_up);
   }
