@@ -2,9 +2,34 @@
 """What tests that rnic-lab has started know of its siw guest."""
 import os
 import subprocess
+import time
 
 PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
 SECOND = CHANNEL.removesuffix("0") + "1"
+
+
+def start_in_guest(words, output, channel=1):
+    """Starts it by the guest's shell. A new program on a channel ends the one before."""
+    return subprocess.Popen([PROGRAM, CHANNEL.removesuffix("0") + str(channel), "/bin/sh", "-c", f"exec {words} 2>&1"],
+                            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+
+
+def guest_listens(port, channel=2):
+    """A socket of siw is in the guest's tables as any other."""
+    look = f"grep -qiE ':{port:04X} [0:]+ 0A' /proc/net/tcp /proc/net/tcp6"
+    return start_in_guest(look, subprocess.DEVNULL, channel).wait(120) == 0
+
+
+def wait_for_listener(listens, server, port, seconds):
+    """Until listens(port); `server` is the process that is to listen."""
+    latest = time.monotonic() + seconds
+    while not listens(port):
+        assert server.poll() is None, "the server has ended"
+        assert time.monotonic() < latest, f"nobody listens on port {port}"
+        try:
+            server.wait(0.05)  # its end is the only event that there is
+        except subprocess.TimeoutExpired:
+            pass
 
 
 def in_guest(command, timeout=120):

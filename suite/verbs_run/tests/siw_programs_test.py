@@ -5,13 +5,15 @@ beside the guest, which has the programs. Each pair is captured on this host and
 
 import argparse
 import json
-import os
 import pathlib
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
+from guest import guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
 PORTS = {"rping": 7174, "rdma_server": 7471, "rstream": 7471, "riostream": 7471}
@@ -45,18 +47,11 @@ def interface():
 
 
 class Guest:
-    def __init__(self):
-        self.command = [os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"].removesuffix("0") + "1", "/bin/sh", "-c"]
-
     def start(self, words, output):
-        return subprocess.Popen([*self.command, f"exec {words} 2>&1"], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        return start_in_guest(words, output)
 
     def listens(self, port):
-        """Looked up by another channel: a new program on one ends the old one. A socket of siw is in the guest's tables as any other."""
-        channel = self.command[1].removesuffix("1") + "2"
-        done = subprocess.run([self.command[0], channel, "/bin/sh", "-c", f"grep -qiE ':{port:04X} [0:]+ 0A' /proc/net/tcp /proc/net/tcp6"],
-                              stdin=subprocess.DEVNULL, timeout=DEADLINE)
-        return done.returncode == 0
+        return guest_listens(port)
 
 
 class Host:
@@ -75,17 +70,6 @@ class Host:
         return False
 
 
-def wait_for_listener(place, server, port):
-    latest = time.monotonic() + DEADLINE
-    while not place.listens(port):
-        assert server.poll() is None, "the server has ended"
-        assert time.monotonic() < latest, f"nobody listens on port {port}"
-        try:
-            server.wait(0.05)  # its end is the only event that there is
-        except subprocess.TimeoutExpired:
-            pass
-
-
 def end(process):
     if process.poll() is None:
         process.send_signal(signal.SIGTERM)
@@ -98,7 +82,7 @@ def play(name, serves, calls, address, folder):
         server = serves.start(server_words.format(address), server_output)
         client = None
         try:
-            wait_for_listener(serves, server, PORTS.get(server_words.split()[0], PERFTEST_PORT))
+            wait_for_listener(serves.listens, server, PORTS.get(server_words.split()[0], PERFTEST_PORT), DEADLINE)
             client = calls.start(client_words.format(address), client_output)
             codes = client.wait(DEADLINE), server.wait(DEADLINE)
         finally:
