@@ -83,5 +83,5 @@ judge 0 kdat --iut kdat:siw-vm "${checked[@]}"
 exercise() { "$build/suite/lab/rnic-lab" siw-vm "${checked[@]}" --watch-kernel "$@" || fail "something is left, or the kernel complains"; }
 exercise --variant tunable --kernel-agent --program "$build/suite/upper_tester/rnic-agent" --program "$build/suite/upper_tester/rnic-kernel-refusals" -- \
   python3 suite/upper_tester/tests/kernel_module_exercise.py "$build/suite/upper_tester/rnic-agent"
-exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" -- \
+exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" --program "$build/suite/upper_tester/rnic-kdat-memory" -- \
   python3 suite/cases/kdat/tests/module_exercise.py
