@@ -21,6 +21,8 @@ HOLDING = ("/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", "RNIC_DAT_FAULT=k
 
 
 class Module(unittest.TestCase):
+    maxDiff = None  # all that kmemleak says
+
     def setUp(self):
         """A consumer with a connection, memory and work, which stays."""
         self.consumer = subprocess.Popen([PROGRAM, CHANNEL, *HOLDING], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
