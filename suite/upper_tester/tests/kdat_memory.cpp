@@ -54,8 +54,8 @@ struct Session {
   }
   [[nodiscard]] Word region(Word type, Word object) const {
     return made("dat_lmr_kcreate",
-                kernel.call(RNIC_KDAT_LMR_KCREATE, {ia, type, size, zone, local_rights,
-                                                    DAT_VA_TYPE_VA, 0, object, 0, 0}));
+                kernel.call(RNIC_KDAT_LMR_KCREATE,
+                            {ia, type, size, zone, local_rights, DAT_VA_TYPE_VA, 0, object, 0, 0}));
   }
   void free_region(Word region) const {
     static_cast<void>(made("dat_lmr_free", kernel.call(RNIC_KDAT_LMR_FREE, {region})));
