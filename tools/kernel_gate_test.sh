@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # A gate for a kernel tree, as docs/driver-ci.md has it: the clean tree is green, and its drivers of iWARP hardware compile; a fault planted in
 # its siw is red with its rule named; and with KASAN, lockdep and kmemleak nothing is reported in cases that siw passes, nor of what goes in the
-# midst of its work.
+# midst of its work; and kmemleak finds what a module that forgets memory has lost.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -78,10 +78,29 @@ CHECK
 checked=(--kernel-source "$tree" --kernel-checks)
 judge 0 checked "${wire[@]}" "${checked[@]}"
 judge 0 kdat --iut kdat:siw-vm "${checked[@]}"
+judge 0 kverbs --iut kverbs:siw-vm --select 'kmem.*' "${wire[@]:2}" "${checked[@]}"
 
 # A process that is killed, a device that goes and a module that is unloaded leave no object, no memory and no warning.
 exercise() { "$build/suite/lab/rnic-lab" siw-vm "${checked[@]}" --watch-kernel "$@" || fail "something is left, or the kernel complains"; }
 exercise --variant tunable --kernel-agent --program "$build/suite/upper_tester/rnic-agent" --program "$build/suite/upper_tester/rnic-kernel-refusals" -- \
   python3 suite/upper_tester/tests/kernel_module_exercise.py "$build/suite/upper_tester/rnic-agent"
-exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" -- \
+exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" --program "$build/suite/upper_tester/rnic-kdat-memory" -- \
   python3 suite/cases/kdat/tests/module_exercise.py
+
+# kmemleak does find what is lost: a module of ours forgets to free its note of each piece of memory.
+leaky=$work/leaky
+rm -rf "$leaky"
+mkdir "$leaky"
+cp suite/upper_tester/kernel/{*.[ch],Kbuild} "$leaky"
+forgets='/^void kagent_destroy_memory(/,/^}/ { /kfree(memory);/d }'
+sed -i "$forgets" "$leaky/memory.c"
+! cmp -s suite/upper_tester/kernel/memory.c "$leaky/memory.c" || fail "kagent_destroy_memory() does not read as expected; the leak cannot be planted"
+kernel=$(suite/lab/siw_vm/build_kernel.sh --checks "$tree" "${XDG_CACHE_HOME:-$HOME/.cache}/rnic-suite/siw-vm")
+cp "$(suite/lab/siw_vm/build_module.sh "$kernel" "$leaky" rnic_kagent)" "$leaky/leaky.ko"
+chmod +x "$leaky/leaky.ko"  # so that it is packed as a program is
+if "$build/suite/lab/rnic-lab" siw-vm "${checked[@]}" --watch-kernel --variant tunable --kernel-agent --program "$leaky/leaky.ko" \
+  --program "$build/suite/upper_tester/rnic-agent" -- sh -c '
+    $RNIC_GUEST_AGENT $RNIC_GUEST_CHANNEL /bin/sh -c "rmmod rnic_kagent && insmod /bin/leaky.ko" &&
+    exec python3 suite/upper_tester/tests/kernel_module_exercise.py "$0" Module.test_a_killed_process_leaves_nothing' \
+  "$build/suite/upper_tester/rnic-agent" >"$leaky/said" 2>&1; then fail "memory that a module has lost is not found"; fi
+grep -q "kmemleak: unreferenced object" "$leaky/said" || fail "kmemleak does not name what the module has lost: see $leaky/said"

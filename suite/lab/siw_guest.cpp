@@ -227,6 +227,13 @@ std::string Guest::kernel_parameters() const {
   if (options_.ends_at_panic) words += " panic=-1";
   // After an oops, the behaviour of the kernel says nothing about siw.
   if (options_.ends_at_oops) words += " oops=panic";
+  // Emulation is slow, with KASAN most of all, and the host may be busy: stalls beyond these bounds
+  // are faults of the kernel all the same. A soft lockup is twice the threshold.
+  const unsigned patience = may_check(options_) ? 2 : 1;
+  words += fmt::format(
+      " watchdog_thresh={} rcupdate.rcu_cpu_stall_timeout={} "
+      "sysctl.kernel.hung_task_timeout_secs={}",
+      30 * patience, 60 * patience, 60 * patience);
   if (options_.slab_checks) words += " slub_debug=FZP,kmalloc-*";
   words += fmt::format(" rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}", options_.ipv4,
                        options_.ipv6, options_.mtu, options_.variant);

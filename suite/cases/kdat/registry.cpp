@@ -25,6 +25,7 @@ KDAT_CASE(providers_are_listed, calls(dat_registry_list_providers),
           rules("dat.registry-list-providers.success",
                 "dat.registry-list-providers.invalid-parameter",
                 "dat.registry-list-providers.count-when-too-small")) {
+  kernel().hold_registry();
   const Result all = call(RNIC_KDAT_LIST_PROVIDERS, {8});
   expect(all, succeeds);
   expect_that(all.out(0) >= 1, "a provider at least", std::to_string(all.out(0)));
@@ -41,6 +42,7 @@ KDAT_CASE(provider_is_registered_once,
           calls(dat_registry_add_provider, dat_registry_remove_provider),
           rules("dat.registry-add-provider.success", "dat.registry-add-provider.already-registered",
                 "dat.registry-remove-provider.success")) {
+  kernel().hold_registry();
   const CallOptions name = with_data(octets_of(own_name));
   expect(call(RNIC_KDAT_ADD_PROVIDER, {}, name), succeeds);
   expect_that(lists(call(RNIC_KDAT_LIST_PROVIDERS, {8}), std::string(own_name)), "in the list",
@@ -57,6 +59,7 @@ KDAT_CASE(bad_registrations_are_refused,
           calls(dat_registry_add_provider, dat_registry_remove_provider),
           rules("dat.registry-add-provider.invalid-parameter",
                 "dat.registry-remove-provider.invalid-parameter")) {
+  kernel().hold_registry();
   const auto name = octets_of(own_name);
   expect(call(RNIC_KDAT_ADD_PROVIDER, {}, with_data(name, RNIC_KDAT_NULL(0))),
          returns(DAT_INVALID_PARAMETER));

@@ -8,8 +8,8 @@ usage() {
 usage: build_module.sh [--check] KERNEL_FOLDER FOLDER MODULE...
 
 KERNEL_FOLDER is what fetch_kernel.sh printed. FOLDER has the sources and a Kbuild that makes each MODULE.ko, the first by its place there.
-Prints the path of each in KERNEL_FOLDER, named by the hash of all sources; what exists is used again. With --check, sparse reads the
-sources too, and what it says is a failure.
+Prints the path of each in KERNEL_FOLDER, named by the hash of all sources; what exists is used again. With --check, sparse and that
+kernel's checkpatch.pl read the sources too, and what they say is a failure.
 
 example: build_module.sh ~/.cache/rnic-suite/siw-vm/kernel/6.1.192-2 suite/upper_tester/kernel rnic_kagent
 exit: 0 done, 1 the build failed (its log is named), 2 usage
@@ -28,9 +28,17 @@ esac
 folder=$(cd "$1" && pwd) sources=$2
 shift 2
 headers=$(sed -n 's/^headers=//p' "$folder/complete")
-for tool in make gcc-12 ld strip ${check:+sparse}; do
-  command -v "$tool" >/dev/null || fail "'$tool' is missing: install make, gcc-12, binutils and, for --check, sparse"
+for tool in make gcc-12 ld strip ${check:+sparse perl}; do
+  command -v "$tool" >/dev/null || fail "'$tool' is missing: install make, gcc-12, binutils and, for --check, sparse and perl"
 done
+
+# DAT has typedefs, which checkpatch.pl has to be told of: the longer first, of two that begin alike.
+check_style() {
+  local types=$1
+  find "$sources" -name '*.h' -exec sed -nE 's/^(typedef .*[ *]|\} )(DAT_[A-Z0-9_]+).*/\2/p' {} + | sort -ru >"$types"
+  find "$sources" -name '*.[ch]' -exec perl "$folder/scripts/checkpatch.pl" --no-tree --quiet --terse --ignore NEW_TYPEDEFS \
+    --typedefsfile "$types" --file {} + >&2 || fail "checkpatch.pl complains"
+}
 
 hash=$(cd "$sources" && find . -name '*.[ch]' -o -name Kbuild | LC_ALL=C sort | xargs cat | sha256sum | cut -c1-16)
 complete=yes
@@ -42,6 +50,7 @@ if [ -z "$complete" ] || [ -n "$check" ]; then
   log=$folder/$name.log
   trap 'rm -rf "$work"' EXIT
   cp -r "$sources" "$work"
+  [ -z "$check" ] || check_style "$work/types"
   # Without the type information for BPF, as siw is built. C=2 reads every source by sparse.
   make -C "$headers" M="$work" CONFIG_DEBUG_INFO_BTF_MODULES= ${check:+C=2 CHECK=sparse} -j"$(nproc)" modules >"$log" 2>&1 ||
     { tail -n 5 "$log" >&2; fail "compiling $name failed; the whole log is $log"; }

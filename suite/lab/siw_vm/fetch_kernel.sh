@@ -36,8 +36,8 @@ mkdir -p "$cache/kernel"
 cache=$(cd "$cache" && pwd)
 
 for ready in $(ls -d "$cache/kernel/$series."*/complete 2>/dev/null | sort -rV); do
-  # One that an earlier version of this script has fetched may lack it.
-  [ -f "$(dirname "$ready")/modules/rdma_rxe.ko" ] || continue
+  # One that an earlier version of this script has fetched may lack them.
+  [ -f "$(dirname "$ready")/modules/rdma_rxe.ko" ] && [ -f "$(dirname "$ready")/scripts/checkpatch.pl" ] || continue
   dirname "$ready"
   exit 0
 done
@@ -75,7 +75,7 @@ done
 
 work=$cache/kernel/.partial.$$
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/debs" "$work/image" "$work/modules" "$work/siw"
+mkdir -p "$work/debs" "$work/image" "$work/modules"
 depends=$(apt-cache "${apt_options[@]}" show "linux-headers-$release=$version" | sed -n 's/^Depends: //p' | sed -n 1p)
 companions=$(tr ',' '\n' <<<"$depends" | awk '/linux-headers-.*common|linux-kbuild/ { print $1 }')
 wanted=("linux-image-$release=$version" "linux-headers-$release=$version" "linux-source-$series=$version")
@@ -87,10 +87,13 @@ say "downloading the kernel $release ($version)"
 say "unpacking"
 dpkg-deb -x "$work"/debs/linux-image-*.deb "$work/image"
 for deb in "$work"/debs/linux-headers-*.deb "$work"/debs/linux-kbuild-*.deb; do dpkg-deb -x "$deb" "$work/headers"; done
-tree=linux-source-$series/drivers/infiniband/sw/siw
-dpkg-deb --fsys-tarfile "$work"/debs/linux-source-*.deb | tar -xO "./usr/src/linux-source-$series.tar.xz" |
-  xz -dc -T0 | tar -x -C "$work/siw" --strip-components=5 "$tree"
-[ -f "$work/siw/siw_main.c" ] || fail "linux-source-$series has no $tree"
+# checkpatch.pl is for modules of our own; no package of headers has it.
+tree=linux-source-$series siw=drivers/infiniband/sw/siw
+dpkg-deb --fsys-tarfile "$work"/debs/linux-source-*.deb | tar -xO "./usr/src/$tree.tar.xz" | xz -dc -T0 |
+  tar -x -C "$work" --strip-components=1 "$tree/$siw" "$tree"/scripts/{checkpatch.pl,spelling.txt,const_structs.checkpatch}
+[ -f "$work/$siw/siw_main.c" ] || fail "$tree has no $siw"
+mv "$work/$siw" "$work/siw"
+rm -r "$work/drivers"
 
 cp "$work/image/boot/vmlinuz-$release" "$work/vmlinuz"
 cp "$work/image/boot/config-$release" "$work/config"

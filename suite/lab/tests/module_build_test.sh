@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Compiles modules of ours for the kernels of the siw guest, with sparse: neither may complain.
+# Compiles modules of ours for the kernels of the siw guest, with sparse and checkpatch.pl: none may complain.
 # module_build_test.sh SCRIPT: their build.sh
 set -euo pipefail
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 namespace suite::upper_tester::kdat {
 namespace {
@@ -159,8 +160,11 @@ iut::Reply KdatDriver::run(const iut::Reset&) {
   listeners_.clear();
   for (const auto& [handle, window] : windows_) free("dat_rmr_free", RNIC_KDAT_RMR_FREE, window);
   windows_.clear();
-  for (const auto& [handle, region] : regions_)
+  for (const auto& [handle, region] : regions_) {
     if (region.lmr != 0) free("dat_lmr_free", RNIC_KDAT_LMR_FREE, region.lmr);
+    if (const int error = kernel_.free_memory(region.memory.handle()); error != 0)
+      reply = refused(std::string("the memory of a region: ") + std::strerror(error), error);
+  }
   regions_.clear();
   for (auto domain = domains_.upper_bound(0); domain != domains_.end(); ++domain)
     free("dat_pz_free", RNIC_KDAT_PZ_FREE, domain->second);

@@ -31,7 +31,7 @@ class KdatDriver final : public Driver {
   using Handle = iut::Handle;
 
   struct Region {
-    KernelMemory memory;
+    ModuleMemory memory;
     Word lmr = 0;  ///< 0 once deregistered; the memory remains
     std::uint32_t context = 0;
     Word base = 0;  ///< the address of the first octet in segments, ours and the peer's

@@ -7,12 +7,12 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "suite/cases/kdat/kernel/rnic_kdat_uapi.h"
 #include "suite/iut/messages.hpp"
 #include "suite/upper_tester/dat/dat_api.hpp"
+#include "suite/upper_tester/module_file.hpp"
 
 namespace suite::upper_tester::kdat {
 
@@ -28,16 +28,10 @@ struct Result {
 /// What the agent replies where a call was not good.
 [[nodiscard]] iut::Reply failed(const char* call, const Result& result);
 
-class KernelConsumer {
+class KernelConsumer : public ModuleFile {
  public:
-  KernelConsumer() = default;
-  KernelConsumer(const KernelConsumer&) = delete;
-  KernelConsumer& operator=(const KernelConsumer&) = delete;
-  ~KernelConsumer();  ///< the module then frees all that was made
-
   /// An error in one line, or nothing.
   [[nodiscard]] std::string open();
-  [[nodiscard]] int descriptor() const { return fd_; }
 
   [[nodiscard]] Result call(std::uint32_t number, std::initializer_list<Word> in,
                             const iut::Octets& data = {},
@@ -45,27 +39,10 @@ class KernelConsumer {
   /// The next UpCall that has come, without waiting.
   [[nodiscard]] std::optional<rnic_kdat_upcall> next_upcall() const;
 
- private:
-  int fd_ = -1;
-};
-
-/// Pages of the module, mapped here. The module frees them when its file is closed.
-class KernelMemory {
- public:
-  KernelMemory() = default;
-  KernelMemory(KernelMemory&& other) noexcept { *this = std::move(other); }
-  KernelMemory& operator=(KernelMemory&& other) noexcept;
-  ~KernelMemory();
-
-  /// 0 or an errno; then nothing was made.
-  [[nodiscard]] int make(const KernelConsumer& consumer, std::size_t size);
-  [[nodiscard]] Word handle() const { return handle_; }
-  [[nodiscard]] std::byte* data() const { return start_; }
-
- private:
-  Word handle_ = 0;
-  std::byte* start_ = nullptr;
-  std::size_t size_ = 0;
+  /// New memory, mapped. 0 or an errno; then nothing was made.
+  [[nodiscard]] int make(ModuleMemory& memory, std::size_t size) const;
+  /// 0 or an errno; 0, which is none, is freed at once.
+  [[nodiscard]] int free_memory(std::uint32_t handle) const;
 };
 
 }  // namespace suite::upper_tester::kdat

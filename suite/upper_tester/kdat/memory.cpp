@@ -37,7 +37,7 @@ iut::Reply KdatDriver::run(const iut::RegisterMemory& command) {
   if (command.length == 0) return refused("a region has at least one octet", EINVAL);
   Region region;
   region.length = command.length;
-  if (const int error = region.memory.make(kernel_, command.length); error != 0)
+  if (const int error = kernel_.make(region.memory, command.length); error != 0)
     return refused(std::string("the module's memory: ") + std::strerror(error), error);
   std::memset(region.memory.data(), command.fill, command.length);
   const Result made =
@@ -46,7 +46,10 @@ iut::Reply KdatDriver::run(const iut::RegisterMemory& command) {
                     static_cast<Word>(dat::privileges(command.access)),
                     static_cast<Word>(command.zero_based ? DAT_VA_TYPE_ZB : DAT_VA_TYPE_VA), 0,
                     region.memory.handle(), 0, 0});
-  if (!made.good()) return failed("dat_lmr_kcreate", made);
+  if (!made.good()) {
+    static_cast<void>(kernel_.free_memory(region.memory.handle()));
+    return failed("dat_lmr_kcreate", made);
+  }
   region.lmr = made.out(0);
   region.context = static_cast<std::uint32_t>(made.out(1));
   region.base = made.out(4);

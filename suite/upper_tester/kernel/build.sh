@@ -7,8 +7,8 @@ usage() {
   cat <<'USAGE'
 usage: build.sh [--check] KERNEL_FOLDER
 
-KERNEL_FOLDER is what suite/lab/siw_vm/fetch_kernel.sh printed. Prints the module's path there. With --check, sparse reads the sources
-too, and what it says is a failure. For the kernel of a DUT: `make -C suite/upper_tester/kernel`, see docs/kernel.md.
+KERNEL_FOLDER is what suite/lab/siw_vm/fetch_kernel.sh printed. Prints the module's path there. With --check, sparse and checkpatch.pl read the sources
+too, and what they say is a failure. For the kernel of a DUT: `make -C suite/upper_tester/kernel`, see docs/kernel.md.
 
 example: build.sh ~/.cache/rnic-suite/siw-vm/kernel/6.1.192-2
 exit: 0 done, 1 the build failed (its log is named), 2 usage

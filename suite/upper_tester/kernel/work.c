@@ -332,6 +332,12 @@ static int prepare_send(struct kagent_session *session, struct kagent_qp *qp,
 	made->wr.send.wr_cqe = &made->work->cqe;
 	made->wr.send.sg_list = made->list;
 	made->wr.send.num_sge = request->pieces;
+	/* Some devices, siw among them, take no Read without a sink. */
+	if (request->opcode == RNIC_KAGENT_WR_RDMA_READ && !request->pieces) {
+		made->list[0] =
+			(struct ib_sge){ .lkey = qp->pd->ib->local_dma_lkey };
+		made->wr.send.num_sge = 1;
+	}
 	made->wr.send.send_flags = send_flags(request->flags);
 	error = fill_operation(session, made->work, &made->wr, request);
 	if (error) {

@@ -55,7 +55,7 @@ class KverbsDriver final : public Driver {
     Registrar registrar;
   };
   struct Region {
-    KernelMemory memory;
+    ModuleMemory memory;
     Object object = 0;  ///< 0 once deregistered; the memory remains
     Handle domain = 0;
     bool by_work = false;     ///< the test itself registers it, by work requests

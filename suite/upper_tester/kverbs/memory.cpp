@@ -85,7 +85,7 @@ KverbsDriver::Answer KverbsDriver::keep(Handle handle, Region region, Answer rep
 /// Memory, and a region for so many pages that is not mapped onto it yet.
 KverbsDriver::Answer KverbsDriver::make(Region& region, Object domain, std::uint8_t fill,
                                         std::uint64_t pages) {
-  if (const int error = region.memory.make(file_, region.inset + region.length); error != 0)
+  if (const int error = file_.make(region.memory, region.inset + region.length); error != 0)
     return failed("the module's memory", error);
   std::memset(region.memory.data() + region.inset, fill, region.length);
   rnic_kagent_mr made{};

@@ -22,6 +22,8 @@ KAGENT = ("--driver", "kverbs", "--device", "siw0", "--address", SIW)
 
 
 class Module(unittest.TestCase):
+    maxDiff = None  # all that kmemleak says
+
     def setUp(self):
         self.siw = self.start(PROGRAM, CHANNEL, "/bin/rnic-agent", *KAGENT)
         self.peer = self.start(AGENT, "--driver", "reference", "--address", TESTER)

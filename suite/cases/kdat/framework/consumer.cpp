@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -97,6 +98,12 @@ KernelMemory Consumer::memory(std::size_t pages) {
           .address = made.address,
           .page_size = made.page_size,
           .octets = {static_cast<std::byte*>(start), made.length}};
+}
+
+void Consumer::hold_registry() {
+  const InCall mark("the end of another case of the registry");
+  while (::flock(fd_, LOCK_EX) != 0)
+    if (errno != EINTR) stop_for(Verdict::error, "flock of the module's file");
 }
 
 void Consumer::read(bool wait) {

@@ -71,6 +71,9 @@ class Consumer {
   [[nodiscard]] Result call(std::uint32_t number, std::initializer_list<Word> in,
                             const CallOptions& options = {});
   [[nodiscard]] KernelMemory memory(std::size_t pages);
+  /// Waits for other processes that have it. All of the kernel has one registry, and a case about it
+  /// would see what cases beside it register.
+  void hold_registry();
   /// The next that concerns this dispatcher; the process's deadline bounds the wait.
   [[nodiscard]] Upcall next_upcall(Word evd);
   /// Those that have come already, in order.

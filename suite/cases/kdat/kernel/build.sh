@@ -9,7 +9,7 @@ usage: build.sh [--check] KERNEL_FOLDER
        build.sh --sources FOLDER
 
 KERNEL_FOLDER is what suite/lab/siw_vm/fetch_kernel.sh printed. Prints the modules' paths there, in the order in which they are
-loaded. With --check, sparse reads the sources too, and what it says is a failure.
+loaded. With --check, sparse and checkpatch.pl read the sources too, and what they say is a failure.
 With --sources, only puts the sources of both into FOLDER, a new one: `make -C FOLDER` builds them for the running kernel of a DUT.
 
 example: build.sh ~/.cache/rnic-suite/siw-vm/kernel/6.1.192-2

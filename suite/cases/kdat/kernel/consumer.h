@@ -42,16 +42,18 @@ struct held {
 	u32 ia; /* the number of its IA, 0: memory */
 	DAT_HANDLE handle;
 	struct receiver *receiver; /* of a dispatcher */
+	u32 memory;		   /* that a region names */
 	void *start;		   /* of memory */
 	u64 length;
+	unsigned int regions; /* that name it */
+	bool kept;	      /* until the file is closed */
 };
 
 struct session {
 	struct mutex mutex;
 	struct xarray held;
 	u32 next_id;
-	/* Of the call that is being made; what the process did not give is
-	 * empty. */
+	/* Of the call in progress; what the process did not give is empty. */
 	DAT_LMR_TRIPLET segments[MAX_COUNT];
 	DAT_PROVIDER provider; /* for the registry, and without functions */
 	DAT_PROVIDER_INFO info;
@@ -77,6 +79,11 @@ u32 ia_of(struct session *session, u64 id);
 /* A piece of memory; NULL if it is not within one. */
 void *place_of(struct session *session, u64 memory, u64 offset, u64 length);
 int alloc_memory(struct session *session, struct rnic_kdat_memory *memory);
+int free_memory(struct session *session, u32 memory);
+/* It is not freed before the region. */
+void name_memory(struct session *session, u64 lmr, u64 memory);
+/* It is not freed before the file is closed. */
+void keep_memory(struct session *session, u64 memory);
 void close_all(struct session *session);
 void close_removed(struct work_struct *work);
 

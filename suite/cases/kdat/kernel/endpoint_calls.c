@@ -4,11 +4,9 @@
 
 #include "consumer.h"
 
-#define CALL(name) DAT_RETURN name(struct session *s, struct rnic_kdat_call *c)
-
 /* ---------------------------------------------------------------- EP */
 
-static CALL(create_ep)
+static DAT_RETURN create_ep(struct session *s, struct rnic_kdat_call *c)
 {
 	bool with_srq = c->number == RNIC_KDAT_EP_CREATE_WITH_SRQ;
 	DAT_EP_ATTR attr = {
@@ -42,7 +40,7 @@ static CALL(create_ep)
 	return result;
 }
 
-static CALL(ep_query)
+static DAT_RETURN ep_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EP_PARAM param = {};
 	DAT_RETURN result = dat_ep_query(handle_of(s, c->in[0]), c->in[1],
@@ -60,7 +58,7 @@ static CALL(ep_query)
 	return result;
 }
 
-static CALL(ep_get_status)
+static DAT_RETURN ep_get_status(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_BOOLEAN recv_idle = DAT_FALSE, request_idle = DAT_FALSE;
 	DAT_EP_STATE state = 0;
@@ -89,7 +87,7 @@ void take_address(struct session *s, u64 given, u64 ia,
 		*address = *(struct sockaddr_in *)attr.ia_address_ptr;
 }
 
-static CALL(ep_connect)
+static DAT_RETURN ep_connect(struct session *s, struct rnic_kdat_call *c)
 {
 	struct sockaddr_in address;
 
@@ -100,7 +98,7 @@ static CALL(ep_connect)
 			      c->in[6], c->in[7]);
 }
 
-static CALL(ep_common_connect)
+static DAT_RETURN ep_common_connect(struct session *s, struct rnic_kdat_call *c)
 {
 	struct sockaddr_in address;
 
@@ -112,14 +110,14 @@ static CALL(ep_common_connect)
 				     OUT(c, 1, c->data));
 }
 
-static CALL(ep_dup_connect)
+static DAT_RETURN ep_dup_connect(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_ep_dup_connect(handle_of(s, c->in[0]),
 				  handle_of(s, c->in[1]), c->in[2],
 				  (int)c->in[3], OUT(c, 0, c->data), c->in[4]);
 }
 
-static CALL(ep_modify)
+static DAT_RETURN ep_modify(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EP_PARAM param = {
 		.pz_handle = handle_of(s, c->in[2]),
@@ -136,7 +134,7 @@ static CALL(ep_modify)
 			     OUT(c, 0, &param));
 }
 
-static CALL(ep_recv_query)
+static DAT_RETURN ep_recv_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_COUNT buffers = 0, span = 0;
 	DAT_RETURN result = dat_ep_recv_query(
@@ -147,23 +145,23 @@ static CALL(ep_recv_query)
 	return result;
 }
 
-static CALL(ep_set_watermark)
+static DAT_RETURN ep_set_watermark(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_ep_set_watermark(handle_of(s, c->in[0]), (int)c->in[1],
 				    (int)c->in[2]);
 }
 
-static CALL(ep_disconnect)
+static DAT_RETURN ep_disconnect(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_ep_disconnect(handle_of(s, c->in[0]), c->in[1]);
 }
 
-static CALL(ep_reset)
+static DAT_RETURN ep_reset(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_ep_reset(handle_of(s, c->in[0]));
 }
 
-static CALL(ep_free)
+static DAT_RETURN ep_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_ep_free(handle_of(s, c->in[0]));
 
@@ -174,7 +172,7 @@ static CALL(ep_free)
 
 /* ---------------------------------------------------------------- posts */
 
-static CALL(post)
+static DAT_RETURN post(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_TRIPLET *list = s->segments;
 	DAT_EP_HANDLE ep = handle_of(s, c->in[0]);
@@ -210,7 +208,7 @@ static CALL(post)
 	}
 }
 
-static CALL(read_to_rmr)
+static DAT_RETURN read_to_rmr(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_DTO_COOKIE cookie = { .as_64 = c->in[1] };
 	DAT_RMR_TRIPLET sink = {
@@ -231,7 +229,7 @@ static CALL(read_to_rmr)
 
 /* ---------------------------------------------------------------- SRQ */
 
-static CALL(srq_create)
+static DAT_RETURN srq_create(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_SRQ_ATTR attr = {
 		.max_recv_dtos = c->in[2],
@@ -248,7 +246,7 @@ static CALL(srq_create)
 	return result;
 }
 
-static CALL(srq_query)
+static DAT_RETURN srq_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_SRQ_PARAM param = {};
 	DAT_RETURN result = dat_srq_query(handle_of(s, c->in[0]), c->in[1],
@@ -263,7 +261,7 @@ static CALL(srq_query)
 	return result;
 }
 
-static CALL(srq_post_recv)
+static DAT_RETURN srq_post_recv(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_TRIPLET *list = s->segments;
 	DAT_DTO_COOKIE cookie = { .as_64 = c->in[2] };
@@ -274,17 +272,17 @@ static CALL(srq_post_recv)
 				 OUT(c, 0, list), cookie);
 }
 
-static CALL(srq_resize)
+static DAT_RETURN srq_resize(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_srq_resize(handle_of(s, c->in[0]), (int)c->in[1]);
 }
 
-static CALL(srq_set_lw)
+static DAT_RETURN srq_set_lw(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_srq_set_lw(handle_of(s, c->in[0]), (int)c->in[1]);
 }
 
-static CALL(srq_free)
+static DAT_RETURN srq_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_srq_free(handle_of(s, c->in[0]));
 

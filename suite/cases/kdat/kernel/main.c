@@ -122,12 +122,15 @@ static int make_call(struct session *session, struct rnic_kdat_call *call)
 	return error;
 }
 
-static int allocate(struct session *session, void *argument)
+static int change_memory(struct session *session, unsigned int command,
+			 void *argument)
 {
 	int error;
 
 	mutex_lock(&session->mutex);
-	error = alloc_memory(session, argument);
+	error = command == RNIC_KDAT_ALLOC_MEMORY
+			? alloc_memory(session, argument)
+			: free_memory(session, *(u32 *)argument);
 	mutex_unlock(&session->mutex);
 	return error;
 }
@@ -142,14 +145,17 @@ static long kdat_ioctl(struct file *file, unsigned int command,
 
 	if (command == RNIC_KDAT_GET_VERSION)
 		return put_user(RNIC_KDAT_VERSION, (u32 __user *)user);
-	if (command != RNIC_KDAT_CALL && command != RNIC_KDAT_ALLOC_MEMORY)
+	if (command != RNIC_KDAT_CALL && command != RNIC_KDAT_ALLOC_MEMORY &&
+	    command != RNIC_KDAT_FREE_MEMORY)
 		return -ENOTTY;
 	argument = memdup_user(user, _IOC_SIZE(command));
 	if (IS_ERR(argument))
 		return PTR_ERR(argument);
-	error = command == RNIC_KDAT_CALL ? make_call(session, argument)
-					  : allocate(session, argument);
-	if (!error && copy_to_user(user, argument, _IOC_SIZE(command)))
+	error = command == RNIC_KDAT_CALL
+			? make_call(session, argument)
+			: change_memory(session, command, argument);
+	if (!error && _IOC_DIR(command) & _IOC_READ &&
+	    copy_to_user(user, argument, _IOC_SIZE(command)))
 		error = -EFAULT;
 	kfree(argument);
 	return error;

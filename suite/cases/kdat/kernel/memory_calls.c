@@ -6,8 +6,6 @@
 
 #include "consumer.h"
 
-#define CALL(name) DAT_RETURN name(struct session *s, struct rnic_kdat_call *c)
-
 bool take_segments(struct session *s, const struct rnic_kdat_call *c,
 		   DAT_COUNT count)
 {
@@ -29,6 +27,7 @@ bool take_segments(struct session *s, const struct rnic_kdat_call *c,
 					 from->length);
 			if (!place)
 				return false;
+			keep_memory(s, from->memory);
 			list[i].virtual_address = virt_to_phys(place);
 		} else if (from->length && !from->context) {
 			/* The reserved region is all of the host's memory. */
@@ -94,7 +93,7 @@ static bool holds_pages(struct session *s, const struct rnic_kdat_call *c,
 	return true;
 }
 
-static CALL(lmr_kcreate)
+static DAT_RETURN lmr_kcreate(struct session *s, struct rnic_kdat_call *c)
 {
 	u64 type = c->in[1], length = c->in[2], memory = c->in[7];
 	u64 page_size = c->in[9];
@@ -119,14 +118,18 @@ static CALL(lmr_kcreate)
 				 OUT(c, 1, &lmr_context),
 				 OUT(c, 2, &rmr_context), OUT(c, 3, &c->out[3]),
 				 OUT(c, 4, &c->out[4]));
-	if (result == DAT_SUCCESS)
+	if (result == DAT_SUCCESS) {
 		c->out[0] = hold(s, lmr, ia_of(s, c->in[0]), NULL);
+		name_memory(s, c->out[0], memory);
+		if (type == DAT_MEM_TYPE_LMR) /* it may be freed before */
+			keep_memory(s, memory);
+	}
 	c->out[1] = lmr_context;
 	c->out[2] = rmr_context;
 	return result;
 }
 
-static CALL(lmr_allocate)
+static DAT_RETURN lmr_allocate(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
 	DAT_RETURN result = dat_lmr_allocate(handle_of(s, c->in[0]),
@@ -138,7 +141,7 @@ static CALL(lmr_allocate)
 	return result;
 }
 
-static CALL(lmr_query)
+static DAT_RETURN lmr_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_PARAM param = {};
 	DAT_RETURN result = dat_lmr_query(handle_of(s, c->in[0]), c->in[1],
@@ -159,7 +162,7 @@ static CALL(lmr_query)
 	return result;
 }
 
-static CALL(lmr_fmr)
+static DAT_RETURN lmr_fmr(struct session *s, struct rnic_kdat_call *c)
 {
 	u64 type = c->in[1], count = c->in[2], memory = c->in[8];
 	u64 page_size = c->in[9];
@@ -176,6 +179,7 @@ static CALL(lmr_fmr)
 		return MISUSED;
 	if (c->nulls & RNIC_KDAT_NULL(2))
 		memset(&region, 0, sizeof(region));
+	keep_memory(s, memory);
 	result = dat_lmr_fmr(handle_of(s, c->in[0]), type, region, count,
 			     c->in[3], c->in[4], handle_of(s, c->in[5]), cookie,
 			     c->in[7], OUT(c, 0, &lmr_context),
@@ -185,7 +189,7 @@ static CALL(lmr_fmr)
 	return result;
 }
 
-static CALL(lmr_invalidate)
+static DAT_RETURN lmr_invalidate(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_COOKIE cookie = { .as_64 = c->in[2] };
 
@@ -193,7 +197,7 @@ static CALL(lmr_invalidate)
 				  handle_of(s, c->in[1]), cookie, c->in[3]);
 }
 
-static CALL(lmr_free)
+static DAT_RETURN lmr_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_lmr_free(handle_of(s, c->in[0]));
 
@@ -202,7 +206,7 @@ static CALL(lmr_free)
 	return result;
 }
 
-static CALL(lmr_sync_read)
+static DAT_RETURN lmr_sync_read(struct session *s, struct rnic_kdat_call *c)
 {
 	if (c->in[1] > MAX_COUNT || !take_segments(s, c, c->in[1]))
 		return MISUSED;
@@ -210,7 +214,7 @@ static CALL(lmr_sync_read)
 				      OUT(c, 0, s->segments), c->in[1]);
 }
 
-static CALL(lmr_sync_write)
+static DAT_RETURN lmr_sync_write(struct session *s, struct rnic_kdat_call *c)
 {
 	if (c->in[1] > MAX_COUNT || !take_segments(s, c, c->in[1]))
 		return MISUSED;
@@ -218,7 +222,7 @@ static CALL(lmr_sync_write)
 				       OUT(c, 0, s->segments), c->in[1]);
 }
 
-static CALL(create_rmr)
+static DAT_RETURN create_rmr(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PZ_HANDLE pz = handle_of(s, c->in[0]);
 	DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
@@ -233,7 +237,7 @@ static CALL(create_rmr)
 	return result;
 }
 
-static CALL(rmr_query)
+static DAT_RETURN rmr_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RMR_PARAM param = {};
 	DAT_RETURN result = dat_rmr_query(handle_of(s, c->in[0]), c->in[1],
@@ -251,7 +255,7 @@ static CALL(rmr_query)
 	return result;
 }
 
-static CALL(rmr_bind)
+static DAT_RETURN rmr_bind(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RMR_COOKIE cookie = { .as_64 = c->in[5] };
 	DAT_RMR_CONTEXT context = 0;
@@ -267,7 +271,7 @@ static CALL(rmr_bind)
 	return result;
 }
 
-static CALL(rmr_free)
+static DAT_RETURN rmr_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_rmr_free(handle_of(s, c->in[0]));
 

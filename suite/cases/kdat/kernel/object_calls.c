@@ -5,13 +5,11 @@
 
 #include "consumer.h"
 
-#define CALL(name) DAT_RETURN name(struct session *s, struct rnic_kdat_call *c)
-
 /* ---------------------------------------------------------------- registry */
 
 #define MAX_LISTED 8
 
-static CALL(list_providers)
+static DAT_RETURN list_providers(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PROVIDER_INFO *infos, *list[MAX_LISTED];
 	DAT_COUNT count = 0, i;
@@ -56,7 +54,7 @@ static void take_info(struct session *s, const struct rnic_kdat_call *c)
 	s->info.is_thread_safe = DAT_TRUE;
 }
 
-static CALL(add_provider)
+static DAT_RETURN add_provider(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PROVIDER_INFO before = s->info;
 	DAT_RETURN result;
@@ -73,7 +71,7 @@ static CALL(add_provider)
 	return result;
 }
 
-static CALL(remove_provider)
+static DAT_RETURN remove_provider(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_HANDLE ia = handle_of(s, c->in[0]);
 	const DAT_PROVIDER *provider = ia ? DAT_HANDLE_TO_PROVIDER(ia)
@@ -90,7 +88,7 @@ static CALL(remove_provider)
 	return result;
 }
 
-static CALL(strerror)
+static DAT_RETURN strerror(struct session *s, struct rnic_kdat_call *c)
 {
 	const char *major = "", *minor = "";
 	DAT_RETURN result =
@@ -132,7 +130,7 @@ static void hold_evd(struct session *s, DAT_EVD_HANDLE evd, u32 ia,
 	WRITE_ONCE(receiver->evd, *told);
 }
 
-static CALL(ia_open)
+static DAT_RETURN ia_open(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
@@ -159,7 +157,7 @@ static CALL(ia_open)
 	return result;
 }
 
-static CALL(ia_close)
+static DAT_RETURN ia_close(struct session *s, struct rnic_kdat_call *c)
 {
 	u32 ia = ia_of(s, c->in[0]);
 	DAT_RETURN result = dat_ia_close(handle_of(s, c->in[0]), c->in[1]);
@@ -169,7 +167,7 @@ static CALL(ia_close)
 	return result;
 }
 
-static CALL(ia_query)
+static DAT_RETURN ia_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
 	/* Too large for a stack, and this call may be made in an interrupt. */
@@ -216,14 +214,14 @@ static CALL(ia_query)
 	return result;
 }
 
-static CALL(ia_memtype_hint)
+static DAT_RETURN ia_memtype_hint(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_ia_memtype_hint(handle_of(s, c->in[0]), c->in[1], c->in[2],
 				   c->in[3], OUT(c, 0, &c->out[0]),
 				   OUT(c, 1, &c->out[1]));
 }
 
-static CALL(ia_reserved_lmr)
+static DAT_RETURN ia_reserved_lmr(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
 	DAT_LMR_CONTEXT context = 0;
@@ -239,14 +237,16 @@ static CALL(ia_reserved_lmr)
 
 /* ---------------------------------------------------------------- any handle */
 
-static CALL(set_consumer_context)
+static DAT_RETURN set_consumer_context(struct session *s,
+				       struct rnic_kdat_call *c)
 {
 	DAT_CONTEXT context = { .as_64 = c->in[1] };
 
 	return dat_set_consumer_context(handle_of(s, c->in[0]), context);
 }
 
-static CALL(get_consumer_context)
+static DAT_RETURN get_consumer_context(struct session *s,
+				       struct rnic_kdat_call *c)
 {
 	DAT_CONTEXT context = {};
 	DAT_RETURN result = dat_get_consumer_context(handle_of(s, c->in[0]),
@@ -256,7 +256,7 @@ static CALL(get_consumer_context)
 	return result;
 }
 
-static CALL(get_handle_type)
+static DAT_RETURN get_handle_type(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_HANDLE_TYPE type = 0;
 	DAT_RETURN result =
@@ -268,7 +268,7 @@ static CALL(get_handle_type)
 
 /* ---------------------------------------------------------------- PZ */
 
-static CALL(pz_create)
+static DAT_RETURN pz_create(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
 	DAT_RETURN result =
@@ -279,7 +279,7 @@ static CALL(pz_create)
 	return result;
 }
 
-static CALL(pz_query)
+static DAT_RETURN pz_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PZ_PARAM param = {};
 	DAT_RETURN result = dat_pz_query(handle_of(s, c->in[0]), c->in[1],
@@ -289,7 +289,7 @@ static CALL(pz_query)
 	return result;
 }
 
-static CALL(pz_free)
+static DAT_RETURN pz_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_pz_free(handle_of(s, c->in[0]));
 
@@ -300,7 +300,7 @@ static CALL(pz_free)
 
 /* ---------------------------------------------------------------- EVD */
 
-static CALL(evd_kcreate)
+static DAT_RETURN evd_kcreate(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	u32 kind = c->in[4];
@@ -320,7 +320,7 @@ static CALL(evd_kcreate)
 	return result;
 }
 
-static CALL(evd_modify_upcall)
+static DAT_RETURN evd_modify_upcall(struct session *s, struct rnic_kdat_call *c)
 {
 	struct held *held = find_held(s, c->in[0]);
 	struct receiver *receiver = held ? held->receiver : NULL;
@@ -347,7 +347,7 @@ static CALL(evd_modify_upcall)
 	return result;
 }
 
-static CALL(evd_query)
+static DAT_RETURN evd_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVD_PARAM param = {};
 	DAT_RETURN result = dat_evd_query(handle_of(s, c->in[0]), c->in[1],
@@ -361,7 +361,7 @@ static CALL(evd_query)
 	return result;
 }
 
-static CALL(evd_post_se)
+static DAT_RETURN evd_post_se(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVENT event = { .event_number = c->in[1] };
 
@@ -370,7 +370,7 @@ static CALL(evd_post_se)
 	return dat_evd_post_se(handle_of(s, c->in[0]), OUT(c, 0, &event));
 }
 
-static CALL(evd_dequeue)
+static DAT_RETURN evd_dequeue(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_EVENT event = {};
 	DAT_RETURN result =
@@ -381,12 +381,12 @@ static CALL(evd_dequeue)
 	return result;
 }
 
-static CALL(evd_resize)
+static DAT_RETURN evd_resize(struct session *s, struct rnic_kdat_call *c)
 {
 	return dat_evd_resize(handle_of(s, c->in[0]), (int)c->in[1]);
 }
 
-static CALL(evd_free)
+static DAT_RETURN evd_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_evd_free(handle_of(s, c->in[0]));
 

@@ -5,11 +5,9 @@
 
 #include "consumer.h"
 
-#define CALL(name) DAT_RETURN name(struct session *s, struct rnic_kdat_call *c)
-
 /* ---------------------------------------------------------------- PSP */
 
-static CALL(create_psp)
+static DAT_RETURN create_psp(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_IA_HANDLE ia = handle_of(s, c->in[0]);
 	DAT_EVD_HANDLE evd = handle_of(s, c->in[2]);
@@ -29,7 +27,7 @@ static CALL(create_psp)
 	return result;
 }
 
-static CALL(psp_query)
+static DAT_RETURN psp_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_PSP_PARAM param = {};
 	DAT_RETURN result = dat_psp_query(handle_of(s, c->in[0]), c->in[1],
@@ -42,7 +40,7 @@ static CALL(psp_query)
 	return result;
 }
 
-static CALL(psp_free)
+static DAT_RETURN psp_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_psp_free(handle_of(s, c->in[0]));
 
@@ -53,7 +51,7 @@ static CALL(psp_free)
 
 /* ---------------------------------------------------------------- RSP */
 
-static CALL(rsp_create)
+static DAT_RETURN rsp_create(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
 	DAT_RETURN result = dat_rsp_create(handle_of(s, c->in[0]), c->in[1],
@@ -66,7 +64,7 @@ static CALL(rsp_create)
 	return result;
 }
 
-static CALL(rsp_query)
+static DAT_RETURN rsp_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RSP_PARAM param = {};
 	DAT_RETURN result = dat_rsp_query(handle_of(s, c->in[0]), c->in[1],
@@ -79,7 +77,7 @@ static CALL(rsp_query)
 	return result;
 }
 
-static CALL(rsp_free)
+static DAT_RETURN rsp_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_rsp_free(handle_of(s, c->in[0]));
 
@@ -90,7 +88,7 @@ static CALL(rsp_free)
 
 /* ---------------------------------------------------------------- CSP */
 
-static CALL(csp_create)
+static DAT_RETURN csp_create(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_COMM comm = {
 		.domain = c->in[1],
@@ -111,7 +109,7 @@ static CALL(csp_create)
 	return result;
 }
 
-static CALL(csp_query)
+static DAT_RETURN csp_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_CSP_PARAM param = {};
 	DAT_RETURN result = dat_csp_query(handle_of(s, c->in[0]), c->in[1],
@@ -131,7 +129,7 @@ static CALL(csp_query)
 	return result;
 }
 
-static CALL(csp_free)
+static DAT_RETURN csp_free(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_csp_free(handle_of(s, c->in[0]));
 
@@ -142,7 +140,7 @@ static CALL(csp_free)
 
 /* ---------------------------------------------------------------- CR */
 
-static CALL(cr_query)
+static DAT_RETURN cr_query(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_CR_PARAM param = {};
 	DAT_RETURN result = dat_cr_query(handle_of(s, c->in[0]), c->in[1],
@@ -157,7 +155,7 @@ static CALL(cr_query)
 	return result;
 }
 
-static CALL(cr_accept)
+static DAT_RETURN cr_accept(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_cr_accept(handle_of(s, c->in[0]),
 					  handle_of(s, c->in[1]), (int)c->in[2],
@@ -168,7 +166,7 @@ static CALL(cr_accept)
 	return result;
 }
 
-static CALL(cr_reject)
+static DAT_RETURN cr_reject(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_cr_reject(handle_of(s, c->in[0]), (int)c->in[1],
 					  OUT(c, 0, c->data));
@@ -178,7 +176,7 @@ static CALL(cr_reject)
 	return result;
 }
 
-static CALL(cr_handoff)
+static DAT_RETURN cr_handoff(struct session *s, struct rnic_kdat_call *c)
 {
 	DAT_RETURN result = dat_cr_handoff(handle_of(s, c->in[0]), c->in[1]);
 

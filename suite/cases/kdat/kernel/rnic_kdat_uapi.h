@@ -17,7 +17,7 @@
 #include <linux/types.h>
 
 #define RNIC_KDAT_DEVICE "/dev/rnic_kdat"
-#define RNIC_KDAT_VERSION 2
+#define RNIC_KDAT_VERSION 3
 
 #define RNIC_KDAT_INS 12
 #define RNIC_KDAT_OUTS 16
@@ -297,8 +297,8 @@ struct rnic_kdat_segment {
 struct rnic_kdat_event {
 	__u32 number;
 	__u32 evd;
-	__u32 ep; /* of a completion or connection; of others, and of binds, the
-		     object */
+	/* Of a completion or connection; of others, and of binds, the object */
+	__u32 ep;
 	__u32 status;
 	__u64 cookie; /* or the pointer of a software event */
 	__u32 length; /* of the transfer, or of the private data */
@@ -352,5 +352,11 @@ struct rnic_kdat_memory {
 #define RNIC_KDAT_CALL _IOWR(RNIC_KDAT_MAGIC, 2, struct rnic_kdat_call)
 #define RNIC_KDAT_ALLOC_MEMORY \
 	_IOWR(RNIC_KDAT_MAGIC, 3, struct rnic_kdat_memory)
+/*
+ * The handle of memory. EBUSY while a region names it; and until the file is
+ * closed if a work request has named its pages: when the device is done with
+ * them, only the provider knows.
+ */
+#define RNIC_KDAT_FREE_MEMORY _IOW(RNIC_KDAT_MAGIC, 4, __u32)
 
 #endif /* RNIC_KDAT_UAPI_H */

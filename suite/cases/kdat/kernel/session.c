@@ -51,6 +51,12 @@ void drop(struct session *session, u32 id)
 	xa_unlock_irqrestore(&session->held, flags);
 	if (!held)
 		return;
+	if (held->memory) {
+		struct held *memory = find_held(session, held->memory);
+
+		if (memory)
+			memory->regions--;
+	}
 	kfree(held->receiver);
 	kfree_rcu(held, rcu);
 }
@@ -134,6 +140,44 @@ free_pages:
 free:
 	kfree(held);
 	return -ENOMEM;
+}
+
+void name_memory(struct session *session, u64 lmr, u64 memory)
+{
+	struct held *region = find_held(session, lmr);
+	struct held *named = find_held(session, memory);
+
+	if (!named || !named->start)
+		return;
+	if (!region) { /* there was no memory to hold it */
+		named->kept = true;
+		return;
+	}
+	region->memory = memory;
+	named->regions++;
+}
+
+void keep_memory(struct session *session, u64 memory)
+{
+	struct held *held = find_held(session, memory);
+
+	if (held && held->memory) /* of a region */
+		held = find_held(session, held->memory);
+	if (held)
+		held->kept = true;
+}
+
+int free_memory(struct session *session, u32 memory)
+{
+	struct held *held = find_held(session, memory);
+
+	if (!held || !held->start)
+		return -ENOENT;
+	if (held->regions || held->kept)
+		return -EBUSY;
+	free_pages_exact(held->start, held->length);
+	drop(session, memory);
+	return 0;
 }
 
 /* Before the memory that its regions name. */

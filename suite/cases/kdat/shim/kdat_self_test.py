@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Shows in the siw guest that the cases of kDAPL can fail: each against faults of the calls that it judges, until one is noticed.
+"""Shows in the guest that the cases of kDAPL can fail: each against faults of the calls that it judges, until one is noticed.
 
-    rnic-lab siw-vm --kdat --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- kdat_self_test.py
+    rnic-lab siw-vm --device rxe --kdat --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- kdat_self_test.py --ia rxe0
 """
 
 import argparse

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What becomes of the objects of kdat when its consumer, the device or the module goes, in the siw guest.
 
-    rnic-lab siw-vm --kdat --watch-kernel --program .../rnic-dat-cases --program .../librnic_kdat_shim.so -- module_exercise.py
+    rnic-lab siw-vm --kdat --watch-kernel --program .../rnic-dat-cases --program .../librnic_kdat_shim.so \\
+        --program .../rnic-kdat-memory -- module_exercise.py
 
 rnic-lab fails if the guest's kernel complains; on one with checks, lost memory fails the test after which it is found.
 """
@@ -20,6 +21,8 @@ HOLDING = ("/bin/env", "LD_PRELOAD=/bin/librnic_kdat_shim.so", "RNIC_DAT_FAULT=k
 
 
 class Module(unittest.TestCase):
+    maxDiff = None  # all that kmemleak says
+
     def setUp(self):
         """A consumer with a connection, memory and work, which stays."""
         self.consumer = subprocess.Popen([PROGRAM, CHANNEL, *HOLDING], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
@@ -50,6 +53,10 @@ class Module(unittest.TestCase):
         in_guest("killall -9 rnic-dat-cases")
         self.consumer.wait(60)
         self.check_nothing_is_left()
+
+    def test_memory_is_freed_when_nothing_names_it(self):
+        said, status = in_guest("rnic-kdat-memory")
+        self.assertEqual((said, status), ("", 0))
 
     def test_the_modules_stay_while_they_are_used(self):
         for module in ("rnic_kdat_agent", "kdat"):
