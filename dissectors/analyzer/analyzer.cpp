@@ -86,6 +86,8 @@ void Analyzer::segment(const capture::Segment& segment, std::uint32_t frame, std
   connection.segment(connection.direction_of(segment.flow), segment, frame, time);
 }
 
+void Analyzer::age(std::uint64_t time) { state_->age(time); }
+
 void Analyzer::treat_as_iwarp(std::uint16_t port) {
   state_->ports.push_back(port);
   state_->connections.for_each([port](ConnectionState& each) {

@@ -43,6 +43,8 @@ class Analyzer {
   /// Takes one TCP segment. `frame` counts from 1 and never decreases; `time` in nanoseconds since
   /// 1970. Hostile values are accepted as they are.
   void segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
+  /// Closes the connections that are idle for too long by then. `segment` does so for the time of its segment.
+  void age(std::uint64_t time);
   /// Decode As: from here on a connection with this port is treated as iWARP even if nothing fits
   /// yet.
   void treat_as_iwarp(std::uint16_t port);
