@@ -137,9 +137,13 @@ class Display(unittest.TestCase):
                  "iwarp_rdma.opcode", "rnic_iwarp.crc.status", "rnic_iwarp.payload", "rnic_iwarp.summary", "rnic_iwarp.fpdu.offset",
                  "rnic_iwarp.fpdu.octets", "rnic_iwarp.fpdu.first_frame", "rnic_iwarp.fpdu.begins_segment", "rnic_iwarp.fpdu.ends_segment",
                  "rnic_iwarp.message", "rnic_iwarp.message.octets"]
-        for name in ("packed", "markers_both_ways", "kept"):
+        rows = made.Connection(4009).established()  # of which an FPDU with a wrong CRC breaks one
+        rows.segment(True, b"".join(made.fpdu(made.send(number, b"alike"), good_crc=number != 5) for number in range(1, 10)))
+        plugin.hand_made("rows.pcap", rows.closed().frames)
+        for name in ("packed", "markers_both_ways", "kept", "rows"):
             file = plugin.SCRATCH / f"{name}.pcap"
-            file.write_bytes(gzip.decompress((corpus / f"samples/{name}.pcap.gz").read_bytes()))
+            if name != "rows":
+                file.write_bytes(gzip.decompress((corpus / f"samples/{name}.pcap.gz").read_bytes()))
             once, twice = (plugin.fields(file, names, *passes) for passes in ([], ["-2"]))
             with self.subTest(name=name):
                 self.assertGreater(sum(len(row[1]) for row in once), 5)
