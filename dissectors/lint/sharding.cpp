@@ -21,11 +21,12 @@ namespace {
 constexpr std::size_t round_octets = std::size_t{4} << 20;
 constexpr std::size_t round_frames = 8192;
 constexpr std::size_t rounds_in_flight = 4;
-// However many threads there are, so that neither the shard of a connection nor what else is in it
-// depends on them, and all the report is the same. A thread takes the part of whichever shard has one
-// that waits: with as many shards as threads, one of these would wait where the connections of a round
-// happen to be another's.
-constexpr std::size_t shard_count = 64;
+// A thread takes the rows of whichever shard has one that waits. With as many shards as threads, one
+// of these would wait where the connections of a round happen to be another's.
+constexpr std::size_t shards_of_a_thread = 8;
+// However many shards there are, so that what becomes of a connection does not depend on them. A shard
+// has one or more of these parts.
+constexpr std::size_t parts = 64;
 
 // So often while a connection is idle until it is closed.
 constexpr std::uint64_t ticks_while_idle = 10;
@@ -78,17 +79,11 @@ struct Turn {
   bool busy = false;  ///< with a thread
 };
 
-// By the upper bits: an analyzer's own table is indexed by the lower ones.
-std::size_t shard_of(std::uint32_t hash) {
-  return static_cast<std::size_t>(std::uint64_t{hash} * shard_count >> 32);
-}
-
-/// The share of each shard. Connections are not spread evenly: an eighth more leaves room for that.
-analyzer::Options part_of(analyzer::Options all) {
-  const std::size_t even = std::max<std::size_t>(8, all.connections / shard_count);
-  all.connections = even + even / 8;
-  return all;
-}
+/// A record of a shard.
+struct Entry {
+  Shard* shard = nullptr;
+  Record* record = nullptr;
+};
 
 }  // namespace
 
@@ -98,13 +93,16 @@ struct Sharding::State {
         frames_stay(options.frames_stay),
         tick(options.analyzer.idle_limit / ticks_while_idle),
         output(std::move(to)) {
-    const analyzer::Options part = part_of(options.analyzer);
-    for (std::size_t i = 0; i < shard_count; ++i)
-      shards.push_back(std::make_unique<Shard>(part, options));
-    if (options.jobs <= 1) return;
+    const std::size_t count =
+        options.jobs > 1 ? std::min(options.jobs * shards_of_a_thread, parts) : 1;
+    analyzer::Options in_parts = options.analyzer;
+    in_parts.parts = parts;
+    for (std::size_t i = 0; i < count; ++i)
+      shards.push_back(std::make_unique<Shard>(in_parts, options));
+    if (count == 1) return;
+    turns.resize(count);
     filling = fresh_round();
-    const auto count = std::min<std::size_t>(options.jobs, shard_count);
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+    for (unsigned i = 0; i < options.jobs; ++i) threads.emplace_back([this] { work(); });
   }
   ~State() {
     {
@@ -200,14 +198,37 @@ struct Sharding::State {
     report(spare->records);
   }
 
-  // A frame belongs to one shard, so frames alone give the order.
   void report(std::vector<std::vector<Record>>& lists) {
-    std::vector<std::pair<std::size_t, Record*>> all;
+    std::vector<Entry> all;
     for (std::size_t shard = 0; shard < lists.size(); ++shard)
-      for (Record& record : lists[shard]) all.emplace_back(shard, &record);
-    std::ranges::stable_sort(all, {}, [](const auto& entry) { return entry.second->frame; });
-    for (const auto& [shard, record] : all) report(*shards[shard], std::move(*record));
+      for (Record& record : lists[shard]) all.emplace_back(shards[shard].get(), &record);
+    std::ranges::stable_sort(all, {}, [](const Entry& entry) { return entry.record->frame; });
+    for (auto rest = std::span(all); !rest.empty();) {
+      const auto of_another = [&](const Entry& entry) {
+        return entry.record->frame != rest.front().record->frame;
+      };
+      const auto end = std::ranges::find_if(rest, of_another);
+      report_frame(rest.first(static_cast<std::size_t>(end - rest.begin())));
+      rest = {end, rest.end()};
+    }
     for (auto& list : lists) list.clear();
+  }
+
+  // A frame belongs to one connection; others come in when they are closed for being idle, or for lack of
+  // room. The order of their numbers does not depend on the shards; a connection without one is opened
+  // by this frame.
+  void report_frame(std::span<Entry> entries) {
+    const auto number = [](const Entry& entry) {
+      const auto found = entry.shard->numbers.find(entry.record->connection.number);
+      return found == entry.shard->numbers.end() ? ~std::uint64_t{0} : found->second;
+    };
+    const auto of_another = [](const Entry& one, const Entry& other) {
+      return one.shard != other.shard ||
+             one.record->connection.number != other.record->connection.number;
+    };
+    if (std::ranges::adjacent_find(entries, of_another) != entries.end())
+      std::ranges::stable_sort(entries, {}, number);
+    for (const Entry& entry : entries) report(*entry.shard, std::move(*entry.record));
   }
 
   // Gives the record's connection its number among all connections.
@@ -228,11 +249,6 @@ struct Sharding::State {
     output(std::move(record));
   }
 
-  void report(Shard& shard) {
-    if (shard.collector.empty()) return;  // as after nearly every frame
-    for (Record& record : shard.collector.take()) report(shard, std::move(record));
-  }
-
   // What analyzers report after the last frame is ordered by connection.
   void report_the_end() {
     std::vector<std::vector<Record>> lists;
@@ -250,7 +266,7 @@ struct Sharding::State {
     for (Record* const record : all) output(std::move(*record));
   }
 
-  // Connections that are idle are closed at the same frames in all shards, whoever has frames then.
+  // By them, idle connections are closed though nothing comes for their parts.
   bool ticks() {
     if (time < latest_tick || time - latest_tick < tick) return false;
     latest_tick = time;
@@ -259,20 +275,27 @@ struct Sharding::State {
 
   // With one job.
   std::expected<void, capture::NoSegment> judge(const capture::FrameView& frame) {
-    const bool ticked = ticks();
-    if (ticked)
-      for (const auto& shard : shards) shard->pass(frame_number, time);
+    Shard& shard = *shards.front();
+    if (ticks()) shard.pass(frame_number, time);
     auto segment = capture::parse_segment(link, frame.octets);
     if (segment) {
       segment->payload_stays = frames_stay;
-      Shard& shard = *shards[shard_of(capture::hash_of(segment->flow))];
       shard.take(*segment, frame_number, time);
-      if (!ticked) report(shard);
     }
-    if (ticked)  // in the order in which they come from several jobs
-      for (const auto& shard : shards) report(*shard);
+    if (!shard.collector.empty()) report_at_once(shard);  // not so after nearly every frame
     if (!segment) return std::unexpected(segment.error());
     return {};
+  }
+
+  void report_at_once(Shard& shard) {
+    auto records = shard.collector.take();
+    std::vector<Entry> entries;
+    for (Record& record : records) entries.emplace_back(&shard, &record);
+    report_frame(entries);
+  }
+
+  [[nodiscard]] std::size_t shard_of(std::uint32_t hash) const {
+    return capture::part_of(hash, parts) * shards.size() / parts;
   }
 
   // With several.
@@ -287,8 +310,8 @@ struct Sharding::State {
   }
 
   void pass_tick_on() {
-    if (filling->pieces.size() + shard_count > round_frames) send();
-    for (std::size_t shard = 0; shard < shard_count; ++shard) append(shard, {});
+    if (filling->pieces.size() + shards.size() > round_frames) send();
+    for (std::size_t shard = 0; shard < shards.size(); ++shard) append(shard, {});
   }
 
   void append(std::size_t shard, base::Bytes octets) {
@@ -321,7 +344,7 @@ struct Sharding::State {
   std::condition_variable work_there, round_done;
   std::deque<std::unique_ptr<Round>> in_flight;  ///< changed by the caller's thread only
   std::uint64_t rounds_reported = 0;             ///< rounds that are no longer in flight
-  std::vector<Turn> turns = std::vector<Turn>(shard_count);
+  std::vector<Turn> turns;                       ///< by shard
   bool stopping = false;
   std::vector<std::jthread> threads;  ///< last: joined before anything else goes
 };
