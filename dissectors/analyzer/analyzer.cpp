@@ -11,23 +11,30 @@ namespace dissectors::analyzer {
 struct Analyzer::State {
   using Place = ConnectionTable::Place;
 
-  State(const Options& chosen, Sink& sink) : options(chosen), shared{sink, {}, {}} {}
+  State(const Options& chosen, Sink& sink)
+      : options(chosen), shared{sink, {}, {}}, connections(chosen.parts) {
+    // Connections are not spread evenly over parts: an eighth more leaves room for that.
+    room = options.connections / options.parts;
+    if (options.parts > 1) room = std::max<std::size_t>(8, room) * 9 / 8;
+  }
 
-  ConnectionState& open(const capture::Flow& flow);
-  ConnectionState& connection(const capture::Segment& segment);
-  void age(std::uint64_t time);
-  void age_out(const char* why);
+  ConnectionState& open(const capture::Flow& flow, std::size_t part);
+  ConnectionState& connection(const capture::Segment& segment, std::uint64_t time);
+  [[nodiscard]] bool is_idle(Place place, std::uint64_t time);
+  void age(std::size_t part, std::uint64_t time);
+  void age_out(std::size_t part, const char* why);
 
   Options options;
   Shared shared;
+  std::size_t room;  ///< of a part, for connections
   std::vector<std::uint16_t> ports;
   ConnectionTable connections;
   std::uint64_t next_number = 1;
 };
 
-ConnectionState& Analyzer::State::open(const capture::Flow& flow) {
-  while (connections.size() > 0 && connections.size() >= options.connections)
-    age_out("closed by the analyzer: no room for more connections");
+ConnectionState& Analyzer::State::open(const capture::Flow& flow, std::size_t part) {
+  while (connections.size(part) > 0 && connections.size(part) >= room)
+    age_out(part, "closed by the analyzer: no room for more connections");
   Connection fresh;
   fresh.number = next_number++;
   fresh.first = flow.from;
@@ -41,33 +48,39 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow) {
   return opened;
 }
 
-ConnectionState& Analyzer::State::connection(const capture::Segment& segment) {
+ConnectionState& Analyzer::State::connection(const capture::Segment& segment, std::uint64_t time) {
   // Most segments belong to the same connection as the one before.
   if (const Place latest = connections.used_last();
-      !segment.syn && latest != ConnectionTable::none && connections[latest].is_of(segment.flow))
+      !segment.syn && latest != ConnectionTable::none && connections[latest].is_of(segment.flow) &&
+      !is_idle(connections.used_first(connections.part_of_place(latest)), time))
     return connections[latest];
-  const Place found = connections.find(segment.flow);
-  if (found == ConnectionTable::none) return open(segment.flow);
+  const std::uint32_t hash = capture::hash_of(segment.flow);
+  const std::size_t part = connections.part_of(hash);
+  age(part, time);
+  const Place found = connections.find(segment.flow, hash);
+  if (found == ConnectionTable::none) return open(segment.flow, part);
   ConnectionState& which = connections[found];
   if (which.opens_another(which.direction_of(segment.flow), segment)) {
     which.close();
     connections.erase(found);
-    return open(segment.flow);
+    return open(segment.flow, part);
   }
   connections.use(found);
   return which;
 }
 
-void Analyzer::State::age(std::uint64_t time) {
-  while (connections.size() > 0) {
-    const std::uint64_t last_time = connections[connections.used_first()].last_time();
-    if (time <= last_time || time - last_time <= options.idle_limit) return;
-    age_out("closed by the analyzer: idle for too long");
-  }
+bool Analyzer::State::is_idle(Place place, std::uint64_t time) {
+  const std::uint64_t last_time = connections[place].last_time();
+  return time > last_time && time - last_time > options.idle_limit;
 }
 
-void Analyzer::State::age_out(const char* why) {
-  const Place idlest = connections.used_first();
+void Analyzer::State::age(std::size_t part, std::uint64_t time) {
+  while (connections.size(part) > 0 && is_idle(connections.used_first(part), time))
+    age_out(part, "closed by the analyzer: idle for too long");
+}
+
+void Analyzer::State::age_out(std::size_t part, const char* why) {
+  const Place idlest = connections.used_first(part);
   connections[idlest].aged_out(why);
   connections.erase(idlest);
 }
@@ -81,9 +94,12 @@ Analyzer::~Analyzer() = default;
 void Analyzer::segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time) {
   ++state_->shared.counts.segments;
   state_->shared.counts.octets += segment.payload_length;
-  state_->age(time);
-  ConnectionState& connection = state_->connection(segment);
+  ConnectionState& connection = state_->connection(segment, time);
   connection.segment(connection.direction_of(segment.flow), segment, frame, time);
+}
+
+void Analyzer::age(std::uint64_t time) {
+  for (std::size_t part = 0; part < state_->connections.parts(); ++part) state_->age(part, time);
 }
 
 void Analyzer::treat_as_iwarp(std::uint16_t port) {
@@ -96,7 +112,7 @@ void Analyzer::treat_as_iwarp(std::uint16_t port) {
 
 void Analyzer::finish() {
   state_->connections.for_each([](ConnectionState& each) { each.close(); });
-  state_->connections = {};
+  state_->connections = ConnectionTable(state_->options.parts);
 }
 
 const Counts& Analyzer::counts() const { return state_->shared.counts; }

@@ -21,6 +21,9 @@ struct Options {
   /// Connections kept at the same time; beyond it the one that has been idle longest is closed with
   /// a note.
   std::size_t connections = 200'000;
+  /// Connections are in so many parts, by their addresses and ports. Each part has its share of `connections`, and is
+  /// looked through for idle ones when it has a segment: what becomes of a connection depends on its part alone.
+  std::size_t parts = 1;
   /// Treat a connection whose startup was not seen as iWARP if its octets fit.
   bool pick_up = true;
 };
@@ -43,6 +46,8 @@ class Analyzer {
   /// Takes one TCP segment. `frame` counts from 1 and never decreases; `time` in nanoseconds since
   /// 1970. Hostile values are accepted as they are.
   void segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
+  /// Closes all connections that are idle for too long by then.
+  void age(std::uint64_t time);
   /// Decode As: from here on a connection with this port is treated as iWARP even if nothing fits
   /// yet.
   void treat_as_iwarp(std::uint16_t port);

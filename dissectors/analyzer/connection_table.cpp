@@ -13,8 +13,7 @@ std::uint32_t hash_of(const Connection& connection) {
 
 }  // namespace
 
-ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow) const {
-  const std::uint32_t hash = capture::hash_of(flow);
+ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow, std::uint32_t hash) const {
   for (std::size_t at = hash & (index_.size() - 1); index_[at].place != none; at = next(at))
     if (index_[at].hash == hash && connections_[index_[at].place]->is_of(flow))
       return index_[at].place;
@@ -34,12 +33,15 @@ ConnectionTable::Place ConnectionTable::add(std::unique_ptr<ConnectionState> con
     connections_[place] = std::move(connection);
   }
   enter({hash, place});
+  const std::size_t part = part_of(hash);
+  links_[place].part = static_cast<std::uint32_t>(part);
+  ++orders_[part].size;
   link(place);
   return place;
 }
 
 void ConnectionTable::use(Place place) {
-  if (place == last_) return;
+  if (place == used_last_) return;
   unlink(place);
   link(place);
 }
@@ -47,6 +49,8 @@ void ConnectionTable::use(Place place) {
 void ConnectionTable::erase(Place place) {
   leave_index(place);
   unlink(place);
+  if (place == used_last_) used_last_ = none;
+  --orders_[links_[place].part].size;
   connections_[place].reset();
   free_.push_back(place);
   --size_;
@@ -77,15 +81,19 @@ void ConnectionTable::leave_index(Place place) {
 // ------------------------------------------------------------------------------- the order
 
 void ConnectionTable::link(Place place) {
-  links_[place] = {.before = last_, .after = none};
-  (last_ == none ? first_ : links_[last_].after) = place;
-  last_ = place;
+  Links& own = links_[place];
+  Order& order = orders_[own.part];
+  own.before = order.last;
+  own.after = none;
+  (order.last == none ? order.first : links_[order.last].after) = place;
+  order.last = used_last_ = place;
 }
 
 void ConnectionTable::unlink(Place place) {
-  const auto [before, after] = links_[place];
-  (before == none ? first_ : links_[before].after) = after;
-  (after == none ? last_ : links_[after].before) = before;
+  const auto [before, after, part] = links_[place];
+  Order& order = orders_[part];
+  (before == none ? order.first : links_[before].after) = after;
+  (after == none ? order.last : links_[after].before) = before;
 }
 
 }  // namespace dissectors::analyzer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The connections of an analyzer: found by the addresses and ports of either direction, and in the order
-// in which they were used last.
+// The connections of an analyzer: found by the addresses and ports of either direction, and in parts, within
+// which they are in the order in which they were used last.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,40 @@ class ConnectionTable {
   using Place = std::uint32_t;
   static constexpr Place none = ~Place{0};
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  explicit ConnectionTable(std::size_t parts) : orders_(parts) {}
+  [[nodiscard]] std::size_t parts() const { return orders_.size(); }
+  /// The part of a flow whose hash this is.
+  [[nodiscard]] std::size_t part_of(std::uint32_t hash) const {
+    return capture::part_of(hash, orders_.size());
+  }
+  [[nodiscard]] std::size_t part_of_place(Place place) const { return links_[place].part; }
+  [[nodiscard]] std::size_t size(std::size_t part) const { return orders_[part].size; }
   [[nodiscard]] ConnectionState& operator[](Place place) { return *connections_[place]; }
   /// The connection of a segment, or none.
-  [[nodiscard]] Place find(const capture::Flow& flow) const;
+  [[nodiscard]] Place find(const capture::Flow& flow, std::uint32_t hash) const;
   /// Takes one whose flow is not there yet; it is the one used last.
   Place add(std::unique_ptr<ConnectionState> connection);
   void use(Place place);
-  [[nodiscard]] Place used_last() const { return last_; }
-  /// The one that was not used for the longest time.
-  [[nodiscard]] Place used_first() const { return first_; }
+  /// Of all parts; none if it is no longer there.
+  [[nodiscard]] Place used_last() const { return used_last_; }
+  /// The one of this part that was not used for the longest time.
+  [[nodiscard]] Place used_first(std::size_t part) const { return orders_[part].first; }
   void erase(Place place);
-  /// All of them, from the one used first to the one used last.
+  /// All of them, in the order in which they are in memory.
   template <typename Action>
   void for_each(const Action& action) const {
-    for (Place place = first_; place != none; place = links_[place].after)
-      action(*connections_[place]);
+    for (const auto& connection : connections_)
+      if (connection) action(*connection);
   }
 
  private:
   struct Links {
     Place before = none, after = none;
+    std::uint32_t part = 0;
+  };
+  struct Order {
+    Place first = none, last = none;
+    std::size_t size = 0;
   };
   struct Entry {
     std::uint32_t hash = 0;
@@ -58,7 +71,8 @@ class ConnectionTable {
   std::vector<std::unique_ptr<ConnectionState>> connections_;
   std::vector<Links> links_;  ///< of the connections, by their places
   std::vector<Place> free_;
-  Place first_ = none, last_ = none;
+  std::vector<Order> orders_;  ///< by part
+  Place used_last_ = none;
   std::size_t size_ = 0;
   /// Open addressing, linear; a power of two, half full at most.
   std::vector<Entry> index_ = std::vector<Entry>(16);

@@ -2,7 +2,7 @@
 #include "dissectors/analyzer/terminate_reading.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <array>
 
 namespace dissectors::analyzer {
 
@@ -10,12 +10,15 @@ namespace wire = rnic::wire;
 
 namespace {
 
+using Layout = TerminateReading::Layout;
+using ControlOctets = std::array<std::byte, sizeof(wire::TerminateControl)>;
+
 /// The first four octets as Figures 7 and 8 lay them out.
-wire::Terminate control_of(wire::Bytes content) {
+wire::Terminate control_of(const ControlOctets& octets) {
   const std::uint16_t bits =
-      wire::Reader(content).read<wire::TerminateControl>().header_control.value();
+      wire::Reader(octets).read<wire::TerminateControl>().header_control.value();
   wire::Terminate terminate;
-  terminate.cause = *wire::parse_terminate_cause(content);
+  terminate.cause = *wire::parse_terminate_cause(octets);
   terminate.m = (bits & wire::TerminateControl::m) != 0;
   terminate.d = (bits & wire::TerminateControl::d) != 0;
   terminate.r = (bits & wire::TerminateControl::r) != 0;
@@ -23,19 +26,32 @@ wire::Terminate control_of(wire::Bytes content) {
   return terminate;
 }
 
-/// The same from a sender that uses the bit-fields of a little-endian host: Layer and EType are
-/// exchanged in the first octet, M is the lowest bit of the third, D and R are the next ones.
-wire::Terminate control_of_host(wire::Bytes content) {
-  const auto octet = [content](std::size_t at) { return std::to_integer<unsigned>(content[at]); };
-  wire::Terminate terminate;
-  terminate.cause = {.layer = static_cast<std::uint8_t>(octet(0) & 0xFU),
-                     .type = static_cast<std::uint8_t>(octet(0) >> 4U),
-                     .code = static_cast<std::uint8_t>(octet(1))};
-  terminate.m = (octet(2) & 1U) != 0;
-  terminate.d = (octet(2) & 2U) != 0;
-  terminate.r = (octet(2) & 4U) != 0;
-  terminate.reserved = static_cast<std::uint16_t>((octet(2) >> 3U) << 8U | octet(3));
-  return terminate;
+std::byte halves_exchanged(std::byte octet) { return octet << 4 | octet >> 4; }
+
+std::byte bits_reversed(std::byte octet) {
+  std::byte reversed{};
+  for (unsigned bit = 0; bit < 8; ++bit)
+    if ((octet >> bit & std::byte{1}) != std::byte{}) reversed |= std::byte{0x80} >> bit;
+  return reversed;
+}
+
+/// What the sender put into the four octets, if it laid them out like this.
+ControlOctets as_specified(Layout layout, ControlOctets it) {
+  switch (layout) {
+    case Layout::as_specified:
+      return it;
+    case Layout::layer_after_type:
+      return {halves_exchanged(it[0]), it[1], it[2], it[3]};
+    case Layout::bits_of_host:
+      return {halves_exchanged(it[0]), it[1], bits_reversed(it[2]), bits_reversed(it[3])};
+    case Layout::header_bits_of_host:
+      return {it[0], it[1], bits_reversed(it[2]), bits_reversed(it[3])};
+    case Layout::octets_of_host:
+      return {it[3], it[2], it[1], it[0]};
+    case Layout::header_octets_of_host:
+      return {it[0], it[1], it[3], it[2]};
+  }
+  return it;
 }
 
 /// Whether the control octets make sense, and what they announce follows them and nothing else.
@@ -56,27 +72,45 @@ std::size_t ddp_header_size(wire::Bytes octets) {
              : wire::untagged_header_size;
 }
 
+std::string_view describe(Layout layout) {
+  switch (layout) {
+    case Layout::as_specified:
+      return {};
+    case Layout::layer_after_type:
+      return "Layer after EType";
+    case Layout::bits_of_host:
+      return "its Terminate Control in the bit order of a little-endian host";
+    case Layout::header_bits_of_host:
+      return "M, D and R in the bit order of a little-endian host";
+    case Layout::octets_of_host:
+      return "the octets of its Terminate Control in the order of a little-endian host";
+    case Layout::header_octets_of_host:
+      return "the two octets of M, D and R in the order of a little-endian host";
+  }
+  return {};
+}
+
 std::optional<TerminateReading> read_terminate_control(wire::Bytes content) {
-  using Layout = TerminateReading::Layout;
-  if (content.size() < sizeof(wire::TerminateControl)) return std::nullopt;
-  const wire::Terminate stated = control_of(content);
-  const wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
-  const TerminateReading as_specified{Layout::as_specified, stated};
+  ControlOctets octets{};
+  if (content.size() < octets.size()) return std::nullopt;
+  std::ranges::copy(content.first(octets.size()), octets.begin());
+  const wire::Bytes rest = content.subspan(octets.size());
+  const TerminateReading stated{Layout::as_specified, control_of(octets)};
   // Without headers the values alone do not show which reading is meant.
-  if (rest.empty() || agrees(stated, rest)) return as_specified;
-  wire::Terminate exchanged = stated;
-  std::swap(exchanged.cause.layer, exchanged.cause.type);
-  if (!wire::is_registered(stated.cause) && agrees(exchanged, rest))
-    return TerminateReading{Layout::layer_after_type, exchanged};
-  const wire::Terminate of_host = control_of_host(content);
-  if (agrees(of_host, rest)) return TerminateReading{Layout::of_host, of_host};
-  return as_specified;
+  if (rest.empty() || agrees(stated.terminate, rest)) return stated;
+  for (const Layout layout :
+       {Layout::layer_after_type, Layout::bits_of_host, Layout::header_bits_of_host,
+        Layout::octets_of_host, Layout::header_octets_of_host}) {
+    const wire::Terminate meant = control_of(as_specified(layout, octets));
+    if (agrees(meant, rest)) return TerminateReading{layout, meant};
+  }
+  return stated;
 }
 
 std::optional<TerminateReading> read_terminate(wire::Bytes content) {
   auto reading = read_terminate_control(content);
   if (!reading) return reading;
-  if (reading->layout == TerminateReading::Layout::as_specified)
+  if (reading->layout == Layout::as_specified)
     if (const auto whole = wire::parse_terminate(content)) {
       reading->terminate = *whole;
       return reading;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "reference_rnic/wire/terminate.hpp"
 
@@ -13,12 +14,19 @@ struct TerminateReading {
   enum class Layout : std::uint8_t {
     as_specified,      ///< RFC 5040 Figures 7 and 8
     layer_after_type,  ///< Layer and EType have changed places
-    of_host,           ///< the control octets in the bit order of a little-endian host
+    // As a little-endian host has them:
+    bits_of_host,           ///< bit-fields, of all control octets
+    header_bits_of_host,    ///< bit-fields of M, D and R only
+    octets_of_host,         ///< the four control octets
+    header_octets_of_host,  ///< the two octets of M, D and R only
   };
   Layout layout = Layout::as_specified;
   /// The control octets, and the headers as far as they are there.
   rnic::wire::Terminate terminate;
 };
+
+/// What is wrong with the control octets, to follow "with"; empty if nothing is.
+[[nodiscard]] std::string_view describe(TerminateReading::Layout layout);
 
 /// Reads the control octets in the one way that makes sense of the octets after them. `content` is
 /// what follows the untagged DDP header: four octets at least, else there is no reading.

@@ -81,16 +81,13 @@ wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes co
   if (content.size() > sizeof(wire::TerminateControl))
     findings_.judged(incoming.direction(), check::control_of_host, check::layer_behind_type);
   if (reading.layout == Layout::as_specified) return reading.terminate;
-  const bool of_host = reading.layout == Layout::of_host;
-  findings_.raise(
-      of_host ? check::control_of_host : check::layer_behind_type, incoming.fpdu.place,
-      incoming.fpdu.certainty,
-      fmt::format("{} with {}; read so: {}",
-                  describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
-                  of_host ? "its Terminate Control in the bit order of a little-endian host"
-                          : "Layer after EType",
-                  wire::describe(reading.terminate.cause)),
-      "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
+  findings_.raise(reading.layout == Layout::layer_after_type ? check::layer_behind_type
+                                                             : check::control_of_host,
+                  incoming.fpdu.place, incoming.fpdu.certainty,
+                  fmt::format("{} with {}; read so: {}",
+                              describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
+                              describe(reading.layout), wire::describe(reading.terminate.cause)),
+                  "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
   return reading.terminate;
 }
 

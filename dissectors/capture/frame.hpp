@@ -74,6 +74,11 @@ struct Flow {
 /// The same for both directions of a connection; similar addresses and ports have values that differ
 /// in all bits.
 [[nodiscard]] std::uint32_t hash_of(const Flow& flow);
+/// Which of so many parts a flow with this hash is in: by the upper bits, since tables are indexed by the lower
+/// ones.
+[[nodiscard]] constexpr std::size_t part_of(std::uint32_t hash, std::size_t parts) {
+  return static_cast<std::size_t>(std::uint64_t{hash} * parts >> 32);
+}
 
 /// The TCP segment in a frame. `payload` views the frame's octets;
 /// Ethernet padding is not part of it.

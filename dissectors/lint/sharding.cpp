@@ -21,14 +21,20 @@ namespace {
 constexpr std::size_t round_octets = std::size_t{4} << 20;
 constexpr std::size_t round_frames = 8192;
 constexpr std::size_t rounds_in_flight = 4;
-// A thread takes the part of whichever shard has one that waits. With as many shards as threads, one
+// A thread takes the rows of whichever shard has one that waits. With as many shards as threads, one
 // of these would wait where the connections of a round happen to be another's.
 constexpr std::size_t shards_of_a_thread = 8;
+// However many shards there are, so that what becomes of a connection does not depend on them. A shard
+// has one or more of these parts.
+constexpr std::size_t parts = 64;
+
+// So often while a connection is idle until it is closed.
+constexpr std::uint64_t ticks_while_idle = 10;
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// A frame that holds a segment. Whoever takes it reads it once more, which costs less than to pass on
-/// what was read.
+/// A frame that holds a segment, or without octets, only the time of one. Whoever takes it reads it once
+/// more, which costs less than to pass on what was read.
 struct Piece {
   base::Bytes octets;  ///< those of the round, unless frames stay
   std::uint64_t time = 0;
@@ -58,30 +64,43 @@ struct Shard {
     collector.at(frame, time);
     analyzer.segment(segment, frame, time);
   }
+  void pass(std::uint32_t frame, std::uint64_t time) {
+    collector.at(frame, time);
+    analyzer.age(time);
+  }
   Collector collector;
   analyzer::Analyzer analyzer;
   std::unordered_map<std::uint64_t, std::uint64_t> numbers;  ///< of connections: ours to all's
-  // Under the mutex.
-  std::uint64_t next = 0;  ///< round
-  bool busy = false;       ///< with a thread
 };
 
-// By the upper bits: an analyzer's own table is indexed by the lower ones.
-std::size_t shard_of(std::uint32_t hash, std::size_t shards) {
-  return static_cast<std::size_t>(std::uint64_t{hash} * shards >> 32);
-}
+/// Which part a shard is to take next.
+struct Turn {
+  std::uint64_t round = 0;
+  bool busy = false;  ///< with a thread
+};
+
+/// A record of a shard.
+struct Entry {
+  Shard* shard = nullptr;
+  Record* record = nullptr;
+};
 
 }  // namespace
 
 struct Sharding::State {
   State(capture::LinkType link_type, const ShardingOptions& options, Output to)
-      : link(link_type), frames_stay(options.frames_stay), output(std::move(to)) {
-    const std::size_t count = options.jobs > 1 ? options.jobs * shards_of_a_thread : 1;
-    analyzer::Options part = options.analyzer;
-    part.connections = std::max<std::size_t>(1, part.connections / count);
+      : link(link_type),
+        frames_stay(options.frames_stay),
+        tick(options.analyzer.idle_limit / ticks_while_idle),
+        output(std::move(to)) {
+    const std::size_t count =
+        options.jobs > 1 ? std::min(options.jobs * shards_of_a_thread, parts) : 1;
+    analyzer::Options in_parts = options.analyzer;
+    in_parts.parts = parts;
     for (std::size_t i = 0; i < count; ++i)
-      shards.push_back(std::make_unique<Shard>(part, options));
+      shards.push_back(std::make_unique<Shard>(in_parts, options));
     if (count == 1) return;
+    turns.resize(count);
     filling = fresh_round();
     for (unsigned i = 0; i < options.jobs; ++i) threads.emplace_back([this] { work(); });
   }
@@ -103,14 +122,15 @@ struct Sharding::State {
   // The oldest part of a round that no earlier one of its shard is before.
   Part waiting_part() {
     for (std::size_t i = 0; i < in_flight.size(); ++i)
-      for (std::size_t shard = 0; shard < shards.size(); ++shard)
-        if (!shards[shard]->busy && shards[shard]->next == rounds_reported + i)
+      for (std::size_t shard = 0; shard < turns.size(); ++shard)
+        if (!turns[shard].busy && turns[shard].round == rounds_reported + i)
           return {in_flight[i].get(), shard};
     return {};
   }
 
   void take(Shard& shard, const Round& round, const Piece& piece) const {
     if (piece.next != none) base::fetch_ahead(round.pieces[piece.next].octets);
+    if (piece.octets.empty()) return shard.pass(piece.frame, piece.time);
     auto segment = capture::parse_segment(link, piece.octets);
     if (!segment) return;  // somebody has changed the file meanwhile
     segment->payload_stays = frames_stay;
@@ -126,15 +146,15 @@ struct Sharding::State {
       Shard& shard = *shards[part.shard];
       Round& round = *part.round;
       if (const std::uint32_t first = round.rows[part.shard].first; first != none) {
-        shard.busy = true;
+        turns[part.shard].busy = true;
         lock.unlock();
         for (std::uint32_t at = first; at != none; at = round.pieces[at].next)
           take(shard, round, round.pieces[at]);
         round.records[part.shard] = shard.collector.take();
         lock.lock();
-        shard.busy = false;
+        turns[part.shard].busy = false;
       }
-      ++shard.next;
+      ++turns[part.shard].round;
       if (--round.pending == 0) round_done.notify_one();
     }
   }
@@ -178,14 +198,37 @@ struct Sharding::State {
     report(spare->records);
   }
 
-  // A frame belongs to one shard, so frames alone give the order.
   void report(std::vector<std::vector<Record>>& lists) {
-    std::vector<std::pair<std::size_t, Record*>> all;
+    std::vector<Entry> all;
     for (std::size_t shard = 0; shard < lists.size(); ++shard)
-      for (Record& record : lists[shard]) all.emplace_back(shard, &record);
-    std::ranges::stable_sort(all, {}, [](const auto& entry) { return entry.second->frame; });
-    for (const auto& [shard, record] : all) report(*shards[shard], std::move(*record));
+      for (Record& record : lists[shard]) all.emplace_back(shards[shard].get(), &record);
+    std::ranges::stable_sort(all, {}, [](const Entry& entry) { return entry.record->frame; });
+    for (auto rest = std::span(all); !rest.empty();) {
+      const auto of_another = [&](const Entry& entry) {
+        return entry.record->frame != rest.front().record->frame;
+      };
+      const auto end = std::ranges::find_if(rest, of_another);
+      report_frame(rest.first(static_cast<std::size_t>(end - rest.begin())));
+      rest = {end, rest.end()};
+    }
     for (auto& list : lists) list.clear();
+  }
+
+  // A frame belongs to one connection; others come in when they are closed for being idle, or for lack of
+  // room. The order of their numbers does not depend on the shards; a connection without one is opened
+  // by this frame.
+  void report_frame(std::span<Entry> entries) {
+    const auto number = [](const Entry& entry) {
+      const auto found = entry.shard->numbers.find(entry.record->connection.number);
+      return found == entry.shard->numbers.end() ? ~std::uint64_t{0} : found->second;
+    };
+    const auto of_another = [](const Entry& one, const Entry& other) {
+      return one.shard != other.shard ||
+             one.record->connection.number != other.record->connection.number;
+    };
+    if (std::ranges::adjacent_find(entries, of_another) != entries.end())
+      std::ranges::stable_sort(entries, {}, number);
+    for (const Entry& entry : entries) report(*entry.shard, std::move(*entry.record));
   }
 
   // Gives the record's connection its number among all connections.
@@ -223,31 +266,60 @@ struct Sharding::State {
     for (Record* const record : all) output(std::move(*record));
   }
 
+  // By them, idle connections are closed though nothing comes for their parts.
+  bool ticks() {
+    if (time < latest_tick || time - latest_tick < tick) return false;
+    latest_tick = time;
+    return true;
+  }
+
   // With one job.
   std::expected<void, capture::NoSegment> judge(const capture::FrameView& frame) {
-    auto segment = capture::parse_segment(link, frame.octets);
-    if (!segment) return std::unexpected(segment.error());
-    segment->payload_stays = frames_stay;
     Shard& shard = *shards.front();
-    shard.take(*segment, frame_number, frame.time);
-    if (shard.collector.empty()) return {};  // as after nearly every frame
-    for (Record& record : shard.collector.take()) report(shard, std::move(record));
+    if (ticks()) shard.pass(frame_number, time);
+    auto segment = capture::parse_segment(link, frame.octets);
+    if (segment) {
+      segment->payload_stays = frames_stay;
+      shard.take(*segment, frame_number, time);
+    }
+    if (!shard.collector.empty()) report_at_once(shard);  // not so after nearly every frame
+    if (!segment) return std::unexpected(segment.error());
     return {};
+  }
+
+  void report_at_once(Shard& shard) {
+    auto records = shard.collector.take();
+    std::vector<Entry> entries;
+    for (Record& record : records) entries.emplace_back(&shard, &record);
+    report_frame(entries);
+  }
+
+  [[nodiscard]] std::size_t shard_of(std::uint32_t hash) const {
+    return capture::part_of(hash, parts) * shards.size() / parts;
   }
 
   // With several.
   std::expected<void, capture::NoSegment> pass_on(const capture::FrameView& frame) {
+    if (ticks()) pass_tick_on();
     const auto hash = capture::hash_of_segment(link, frame.octets);
     if (!hash) return std::unexpected(hash.error());
     const bool full = filling->octets.size() + frame.octets.size() > round_octets;
     if (filling->pieces.size() == round_frames || (full && !frames_stay)) send();
+    append(shard_of(*hash), frames_stay ? frame.octets : copied(frame.octets));
+    return {};
+  }
+
+  void pass_tick_on() {
+    if (filling->pieces.size() + shards.size() > round_frames) send();
+    for (std::size_t shard = 0; shard < shards.size(); ++shard) append(shard, {});
+  }
+
+  void append(std::size_t shard, base::Bytes octets) {
     const auto at = static_cast<std::uint32_t>(filling->pieces.size());
-    filling->pieces.emplace_back(frames_stay ? frame.octets : copied(frame.octets), frame.time,
-                                 frame_number);
-    Row& row = filling->rows[shard_of(*hash, shards.size())];
+    filling->pieces.emplace_back(octets, time, frame_number);
+    Row& row = filling->rows[shard];
     (row.last == none ? row.first : filling->pieces[row.last].next) = at;
     row.last = at;
-    return {};
   }
 
   base::Bytes copied(base::Bytes octets) {
@@ -258,19 +330,21 @@ struct Sharding::State {
 
   capture::LinkType link;
   bool frames_stay;
+  std::uint64_t tick;  ///< nanoseconds
   Output output;
   FrameCounts counts;
   std::uint32_t frame_number = 0;
   std::uint64_t time = 0;  ///< of the latest frame
+  std::uint64_t latest_tick = 0;
   std::uint64_t connections = 0, iwarp_connections = 0;
   std::vector<std::unique_ptr<Shard>> shards;
   std::unique_ptr<Round> filling, spare;
 
-  std::mutex
-      mutex;  ///< of the four below, of `pending` in each round, and of what is said in Shard
+  std::mutex mutex;  ///< of the five below, and of `pending` in each round
   std::condition_variable work_there, round_done;
   std::deque<std::unique_ptr<Round>> in_flight;  ///< changed by the caller's thread only
   std::uint64_t rounds_reported = 0;             ///< rounds that are no longer in flight
+  std::vector<Turn> turns;                       ///< by shard
   bool stopping = false;
   std::vector<std::jthread> threads;  ///< last: joined before anything else goes
 };

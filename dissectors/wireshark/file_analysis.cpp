@@ -22,9 +22,9 @@ const FrameFacts* FileAnalysis::take(capture::LinkType link, base::Bytes frame,
   return &store_.latest();
 }
 
-const FrameFacts* FileAnalysis::facts(std::uint32_t number) {
+const FrameFacts* FileAnalysis::facts(std::uint32_t number, base::Bytes frame) {
   store_.settle();
-  return store_.facts(number);
+  return store_.facts(number, frame);
 }
 
 void FileAnalysis::conclude() {

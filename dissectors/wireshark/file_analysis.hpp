@@ -22,8 +22,8 @@ class FileAnalysis {
                          std::uint64_t time);
   /// See FactStore.
   void decoded_above(const MessageFact& message) { store_.decoded_above(message); }
-  /// Everything known about an earlier frame.
-  [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
+  /// Everything known about an earlier frame, which is to be given again.
+  [[nodiscard]] const FrameFacts* facts(std::uint32_t number, base::Bytes frame);
   /// The capture has no more frames: reports the rest. Call once; frames that still come are
   /// judged as if the capture began with them.
   void conclude();

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "dissectors/analyzer/events.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
 
 namespace dissectors::wireshark {
@@ -20,12 +23,20 @@ struct KeptOctets {
 };
 
 struct FpduFact {
+  /// What directly follows `ulpdu` and `pad` in its frame, as a CRC.
+  [[nodiscard]] std::optional<std::uint32_t> crc_behind(std::span<const std::byte> frame) const {
+    const std::size_t at = std::size_t{ulpdu.offset} + ulpdu.length + pad.size();
+    if (frame.size() < at + rnic::wire::fpdu_crc_size) return std::nullopt;
+    return rnic::wire::Reader(frame.subspan(at)).read<rnic::wire::be32>().value();
+  }
+
   analyzer::Place place;
   std::uint16_t ulpdu_length = 0;
   KeptOctets ulpdu;
   std::vector<std::byte> pad;
   analyzer::Crc crc = analyzer::Crc::unknown;
   std::uint32_t crc_value = 0, crc_expected = 0;
+  bool crc_in_frame = false;  ///< right, and what `crc_behind` reads
   std::vector<analyzer::MarkerSeen> markers;
   bool begins_segment = false, ends_segment = false, in_one_segment = false;
   analyzer::Certainty certainty = analyzer::Certainty::certain;

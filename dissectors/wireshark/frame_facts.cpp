@@ -105,13 +105,13 @@ void FactStore::distribute(Events& events) {
   for (NoteFact& fact : events.notes) events_of(fact.frame).notes.push_back(std::move(fact));
 }
 
-const FrameFacts* FactStore::facts(std::uint32_t number) {
+const FrameFacts* FactStore::facts(std::uint32_t number, base::Bytes frame) {
   if (number >= frames_.size()) return nullptr;
   const Kept& here = frames_[number];
   if (here.connection == nullptr && !here.events && here.fpdus.empty()) return nullptr;
   shown_ = {.connection = here.connection,
             .direction = here.direction,
-            .fpdus = here.fpdus.unpacked(number),
+            .fpdus = here.fpdus.unpacked(number, frame),
             .responses = {},
             .blamed_by = {},
             .events = here.events ? here.events.get() : &no_events};
@@ -189,6 +189,11 @@ KeptOctets FactStore::keep(analyzer::Bytes octets, const analyzer::Place& place)
   return kept;
 }
 
+bool FactStore::crc_in_frame(const FpduFact& fact) const {
+  return fact.crc == analyzer::Crc::right && fact.ulpdu.in_frame &&
+         fact.crc_behind(frame_) == fact.crc_value;
+}
+
 void FactStore::mpa_frame(const analyzer::Connection& connection,
                           const analyzer::MpaFrameSeen& seen) {
   ConnectionFacts& facts = known(connection);
@@ -231,6 +236,7 @@ void FactStore::fpdu(const analyzer::Connection& connection, const analyzer::Fpd
     fact.opcode = seen.segment->rdmap().opcode();
     fact.payload_octets = seen.segment->payload.size();
   }
+  fact.crc_in_frame = crc_in_frame(fact);
   latest_.fpdus.push_back(std::move(fact));
 }
 

@@ -117,8 +117,9 @@ class FactStore final : public analyzer::Sink {
   void decoded_above(const MessageFact& message) { decoded_above_.push_back(&message); }
   /// Stores the effects of the latest frame with the frames that they are about.
   void settle();
-  /// What is known about a frame so far; nothing if it has no TCP segment. Valid until the next call.
-  [[nodiscard]] const FrameFacts* facts(std::uint32_t number);
+  /// What is known so far about a frame with these octets; nothing if it has no TCP segment. Valid until the
+  /// next call.
+  [[nodiscard]] const FrameFacts* facts(std::uint32_t number, base::Bytes frame);
 
   void opened(const analyzer::Connection& connection) override;
   void mpa_frame(const analyzer::Connection& connection,
@@ -144,6 +145,7 @@ class FactStore final : public analyzer::Sink {
   std::uint32_t exchange_of(Conversation& between, const MessageHead& head,
                             analyzer::Direction direction, analyzer::Bytes payload);
   [[nodiscard]] KeptOctets keep(analyzer::Bytes octets, const analyzer::Place& place) const;
+  [[nodiscard]] bool crc_in_frame(const FpduFact& fact) const;
   [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
   Kept& kept(std::uint32_t number);
   Events& events_of(std::uint32_t number);

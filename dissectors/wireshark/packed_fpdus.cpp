@@ -15,11 +15,12 @@ using analyzer::Crc;
 
 constexpr std::size_t size_field = sizeof(std::uint32_t);
 
-// Bits of the first number of each FPDU: its flags, and which of its parts follow.
+// Bits of the first number of each FPDU: its flags, and which of its parts follow. Those of one that
+// continues a row are in one octet.
 enum Bit : std::uint32_t {
-  from_second = 1U << 0,
-  begins_segment = 1U << 1,
-  ends_segment = 1U << 2,
+  next_in_row = 1U << 0,
+  ends_segment = 1U << 1,
+  begins_segment = 1U << 2,
   in_one_segment = 1U << 3,
   likely = 1U << 4,
   has_segment = 1U << 5,
@@ -35,7 +36,8 @@ enum Bit : std::uint32_t {
   answers = 1U << 15,
   blames = 1U << 16,
   has_markers = 1U << 17,
-  next_in_row = 1U << 18,
+  from_second = 1U << 18,
+  crc_in_frame = 1U << 23,
 };
 constexpr unsigned crc_at = 19, pad_at = 21;  // two bits each
 constexpr std::uint32_t two_bits = 3;
@@ -100,15 +102,17 @@ std::uint32_t bits_of(const FpduFact& fact, std::uint32_t frame) {
          bit(fact.first_segment, first_segment) | bit(fact.last_segment, last_segment) |
          bit(fact.ulpdu.in_frame, in_frame) |
          bit(fact.place.first_frame == frame && fact.place.last_frame == frame, in_one_frame) |
-         bit(fact.crc_value != 0 || fact.crc_expected != 0, has_crc) |
-         bit(fact.ulpdu.length != fact.ulpdu_length, cut) | bit(fact.message != 0, of_a_message) |
-         bit(fact.exchange != 0, whole_message) | bit(fact.request_frame != 0, answers) |
-         bit(fact.blamed_frame != 0, blames) | bit(!fact.markers.empty(), has_markers) |
+         bit(!fact.crc_in_frame && (fact.crc_value != 0 || fact.crc_expected != 0), has_crc) |
+         bit(fact.crc_in_frame, crc_in_frame) | bit(fact.ulpdu.length != fact.ulpdu_length, cut) |
+         bit(fact.message != 0, of_a_message) | bit(fact.exchange != 0, whole_message) |
+         bit(fact.request_frame != 0, answers) | bit(fact.blamed_frame != 0, blames) |
+         bit(!fact.markers.empty(), has_markers) |
          std::uint32_t{std::to_underlying(fact.crc)} << crc_at |
          static_cast<std::uint32_t>(fact.pad.size()) << pad_at;
 }
 
-/// What `before` is followed by in a row of whole messages that are alike: all but the CRC.
+/// What `before` is followed by in a row of whole messages that are alike: all but the CRC, and whether
+/// a segment ends with it.
 FpduFact next_after(const FpduFact& before) {
   FpduFact next = before;
   next.place.offset += before.place.length;
@@ -119,16 +123,18 @@ FpduFact next_after(const FpduFact& before) {
   return next;
 }
 
-bool continues_row(const FpduFact& fact, const FpduFact& before) {
-  if (!fact.ulpdu.in_frame || !before.ulpdu.in_frame || fact.exchange == 0 ||
-      before.exchange == 0 || fact.request_frame != 0 || fact.blamed_frame != 0)
+bool continues_row(const FpduFact& fact, const FpduFact& before, std::uint32_t frame) {
+  if (!fact.ulpdu.in_frame || fact.exchange == 0 || fact.request_frame != 0 ||
+      fact.blamed_frame != 0)
     return false;
   const FpduFact next = next_after(before);
+  const std::uint32_t bits = bits_of(fact, frame);
+  if (((bits ^ bits_of(next, frame)) & ~std::uint32_t{ends_segment}) != 0 || (bits & has_crc) != 0)
+    return false;
   const auto of = [](const FpduFact& it) {
-    return std::tie(it.place.direction, it.place.offset, it.place.length, it.place.first_frame,
-                    it.place.last_frame, it.ulpdu_length, it.ulpdu.length, it.ulpdu.offset, it.pad,
-                    it.has_segment, it.tagged, it.opcode, it.payload_octets, it.message,
-                    it.message_octets, it.exchange, it.request_frame, it.blamed_frame);
+    return std::tie(it.place.offset, it.place.length, it.place.first_frame, it.place.last_frame,
+                    it.ulpdu_length, it.ulpdu.length, it.ulpdu.offset, it.pad, it.opcode,
+                    it.payload_octets, it.message, it.message_octets, it.exchange);
   };
   return of(fact) == of(next) && fact.markers.empty() && next.markers.empty();
 }
@@ -137,6 +143,12 @@ void pack_crc(Packer& to, const FpduFact& fact) {
   // A right CRC is the expected one.
   to.octets(std::as_bytes(std::span(&fact.crc_value, 1)));
   if (fact.crc != Crc::right) to.octets(std::as_bytes(std::span(&fact.crc_expected, 1)));
+}
+
+/// The CRC that is nowhere but in the frame.
+void read_crc(std::span<const std::byte> octets, FpduFact& fact) {
+  fact.crc_in_frame = true;
+  fact.crc_value = fact.crc_expected = fact.crc_behind(octets).value_or(0);
 }
 
 void unpack_crc(Unpacker& from, FpduFact& fact) {
@@ -233,11 +245,7 @@ void pack_rest(Packer& to, const FpduFact& fact, std::uint32_t bits, std::uint32
   pack_message(to, fact, bits, frame);
 }
 
-/// `before`: the FPDU before it in the same frame.
-FpduFact unpack(Unpacker& from, std::uint32_t frame, const FpduFact* before) {
-  const auto bits = from.number<std::uint32_t>();
-  const bool in_row = (bits & next_in_row) != 0 && before != nullptr;
-  FpduFact fact = in_row ? next_after(*before) : FpduFact{};
+void unpack_flags(std::uint32_t bits, FpduFact& fact) {
   fact.place.direction = (bits & from_second) != 0 ? analyzer::Direction::from_second
                                                    : analyzer::Direction::from_first;
   fact.begins_segment = (bits & begins_segment) != 0;
@@ -250,11 +258,13 @@ FpduFact unpack(Unpacker& from, std::uint32_t frame, const FpduFact* before) {
   fact.first_segment = (bits & first_segment) != 0;
   fact.last_segment = (bits & last_segment) != 0;
   fact.crc = static_cast<Crc>(bits >> crc_at & two_bits);
-  if ((bits & has_crc) != 0)
-    unpack_crc(from, fact);
-  else
-    fact.crc_value = fact.crc_expected = 0;
-  if (in_row) return fact;
+}
+
+FpduFact unpack_alone(Unpacker& from, std::uint32_t bits, std::uint32_t frame,
+                      std::span<const std::byte> octets) {
+  FpduFact fact;
+  unpack_flags(bits, fact);
+  if ((bits & has_crc) != 0) unpack_crc(from, fact);
   fact.place.offset = from.number<std::uint64_t>();
   fact.place.length = from.number<std::uint64_t>();
   const bool here = (bits & in_one_frame) != 0;
@@ -262,6 +272,19 @@ FpduFact unpack(Unpacker& from, std::uint32_t frame, const FpduFact* before) {
   fact.place.last_frame = here ? frame : from.near(frame);
   unpack_octets(from, fact, bits);
   unpack_message(from, fact, bits, frame);
+  if ((bits & crc_in_frame) != 0) read_crc(octets, fact);
+  return fact;
+}
+
+/// `before`: the FPDU before it in the same frame.
+FpduFact unpack(Unpacker& from, std::uint32_t frame, std::span<const std::byte> octets,
+                const FpduFact* before) {
+  const auto bits = from.number<std::uint32_t>();
+  if ((bits & next_in_row) == 0 || before == nullptr)
+    return unpack_alone(from, bits, frame, octets);
+  FpduFact fact = next_after(*before);
+  fact.ends_segment = (bits & ends_segment) != 0;
+  if (fact.crc_in_frame) read_crc(octets, fact);
   return fact;
 }
 
@@ -275,11 +298,14 @@ std::uint32_t size_of(const std::byte* octets) {
 
 void PackedFpdus::add(const FpduFact& fact, std::uint32_t frame, const FpduFact* before) {
   Packer packer;
-  std::uint32_t bits = bits_of(fact, frame);
-  if (before != nullptr && continues_row(fact, *before)) bits |= next_in_row;
-  packer.number(bits);
-  if ((bits & has_crc) != 0) pack_crc(packer, fact);
-  if ((bits & next_in_row) == 0) pack_rest(packer, fact, bits, frame);
+  const std::uint32_t bits = bits_of(fact, frame);
+  if (before != nullptr && continues_row(fact, *before, frame)) {
+    packer.number(std::uint32_t{next_in_row} | (bits & ends_segment));
+  } else {
+    packer.number(bits);
+    if ((bits & has_crc) != 0) pack_crc(packer, fact);
+    pack_rest(packer, fact, bits, frame);
+  }
   append(packer.out());
 }
 
@@ -293,12 +319,13 @@ void PackedFpdus::append(std::span<const std::byte> record) {
   octets_ = std::move(octets);
 }
 
-std::vector<FpduFact> PackedFpdus::unpacked(std::uint32_t frame) const {
+std::vector<FpduFact> PackedFpdus::unpacked(std::uint32_t frame,
+                                            std::span<const std::byte> octets) const {
   std::vector<FpduFact> facts;
   if (empty()) return facts;
   Unpacker from({octets_.get() + size_field, size_of(octets_.get())});
   while (!from.at_end())
-    facts.push_back(unpack(from, frame, facts.empty() ? nullptr : &facts.back()));
+    facts.push_back(unpack(from, frame, octets, facts.empty() ? nullptr : &facts.back()));
   return facts;
 }
 

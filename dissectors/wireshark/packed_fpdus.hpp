@@ -12,16 +12,17 @@
 
 namespace dissectors::wireshark {
 
-/// One pointer; everything else is in the octets that it points to: 25 to 40 for an FPDU whose
-/// ULPDU is in the frame, and 8 if it continues a row of messages that are alike.
+/// One pointer; everything else is in the octets that it points to: some 20 to 40 for an FPDU whose
+/// ULPDU is in the frame, and one if it continues a row of messages that are alike.
 class PackedFpdus {
  public:
   /// Appends an FPDU. `frame` is the number of the frame that this belongs to, `before` the FPDU
   /// that was added to it last, if that is known.
   void add(const FpduFact& fact, std::uint32_t frame, const FpduFact* before);
   /// All of them, in the order of their addition, with everything but FpduFact::place::time and
-  /// FpduFact::joined_in.
-  [[nodiscard]] std::vector<FpduFact> unpacked(std::uint32_t frame) const;
+  /// FpduFact::joined_in. `octets` are those of the frame.
+  [[nodiscard]] std::vector<FpduFact> unpacked(std::uint32_t frame,
+                                               std::span<const std::byte> octets) const;
   [[nodiscard]] bool empty() const { return octets_ == nullptr; }
 
  private:

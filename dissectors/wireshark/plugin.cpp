@@ -86,7 +86,7 @@ const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
   if (packet.fd->visited) {
     // A return to the first frame shows that the last one has been seen.
     if (packet.num == 1) analysis->conclude();
-    return analysis->facts(packet.num);
+    return analysis->facts(packet.num, octets_of(frame));
   }
   const auto link = link_of(packet);
   if (!link) return nullptr;

@@ -33,6 +33,7 @@ bool Perturbation::one_in(std::size_t times, const char* step) {
 Capture Perturbation::of(Capture capture) {
   if (one_in(3, "lost")) lose(capture, std::vector{0.005, 0.02, 0.1}[below(3)]);
   if (one_in(3, "repeated")) repeat(capture);
+  if (one_in(8, "seen twice")) see_twice(capture);
   if (one_in(3, "taps merged")) merge_taps(capture);
   if (one_in(4, "exchanged")) exchange(capture);
   if (one_in(4, "begun late")) capture.frames.erase(capture.frames.begin(), at(capture, below(30)));
@@ -58,6 +59,19 @@ void Perturbation::repeat(Capture& capture) {
       const Frame again = capture.frames[index];
       capture.frames.insert(at(capture, index + 1 + below(20)), again);
     }
+}
+
+/// Two taps on the way of every frame, as where a switch mirrors both the port where it comes and the one
+/// where it goes.
+void Perturbation::see_twice(Capture& capture) {
+  const std::uint64_t later = below(1000) * microsecond;
+  const std::size_t frames = capture.frames.size();
+  capture.frames.reserve(2 * frames);
+  for (std::size_t index = 0; index < frames; ++index) {
+    capture.frames.push_back(capture.frames[index]);
+    capture.frames.back().time += later;
+  }
+  std::ranges::stable_sort(capture.frames, {}, &Frame::time);
 }
 
 /// Damaged on its way, and sent once more. If the first segment of a direction has a wrong checksum, it

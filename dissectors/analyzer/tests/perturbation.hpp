@@ -37,6 +37,7 @@ class Perturbation {
 
   void lose(Capture& capture, double probability);
   void repeat(Capture& capture);
+  void see_twice(Capture& capture);
   void merge_taps(Capture& capture);
   void exchange(Capture& capture);
   void damage(Capture& capture);

@@ -291,6 +291,26 @@ BOOST_AUTO_TEST_CASE(a_fault_of_layout_hides_no_other) {
               Rules{layout, "rdmap.terminate.code-invalid-version"}));
 }
 
+BOOST_AUTO_TEST_CASE(each_order_of_a_host_is_named) {
+  using Control = std::span<std::byte, 4>;
+  const auto said = [](void (*change)(Control)) {
+    Conversation it;
+    sends(it, {a_send});
+    Octets sent = terminate(blame(wire::cause::ddp_untagged_no_buffer, a_send));
+    change(Control(sent.data() + wire::untagged_header_size, 4));
+    it.send(responder, sent);
+    it.finish();
+    BOOST_REQUIRE(it.findings.size() == 1U);
+    BOOST_TEST(it.findings.front().rule.id == "rdmap.terminate.header-format");
+    BOOST_TEST(it.findings.front().actual.contains("; read so: DDP untagged buffer error"));
+    return it.findings.front().actual;
+  };
+  BOOST_TEST(
+      said([](Control it) { it[2] = std::byte{3}; }).contains("M, D and R in the bit order"));
+  BOOST_TEST(said([](Control it) { std::ranges::reverse(it); }).contains("the octets of its Term"));
+  BOOST_TEST(said([](Control it) { std::swap(it[2], it[3]); }).contains("the two octets of M, D"));
+}
+
 BOOST_AUTO_TEST_CASE(a_segment_that_never_came_whole_may_be_blamed) {
   for (const bool unfinished : {false, true}) {
     Conversation it;

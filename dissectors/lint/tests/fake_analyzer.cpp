@@ -92,6 +92,7 @@ void Analyzer::segment(const capture::Segment& segment, std::uint32_t frame, std
   if (segment.fin) state_->sink.ended(found->second, direction, Ending::fin, place);
 }
 
+void Analyzer::age(std::uint64_t) {}
 void Analyzer::treat_as_iwarp(std::uint16_t) {}
 void Analyzer::finish() {
   for (const auto& [flow, connection] : state_->connections) state_->sink.closed(connection);
