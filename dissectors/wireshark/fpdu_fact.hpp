@@ -24,7 +24,7 @@ struct KeptOctets {
 
 struct FpduFact {
   /// What directly follows `ulpdu` and `pad` in its frame, as a CRC.
-  [[nodiscard]] std::optional<std::uint32_t> crc_behind(std::span<const std::byte> frame) const {
+  [[nodiscard]] std::optional<std::uint32_t> crc_after(std::span<const std::byte> frame) const {
     const std::size_t at = std::size_t{ulpdu.offset} + ulpdu.length + pad.size();
     if (frame.size() < at + rnic::wire::fpdu_crc_size) return std::nullopt;
     return rnic::wire::Reader(frame.subspan(at)).read<rnic::wire::be32>().value();
@@ -36,7 +36,7 @@ struct FpduFact {
   std::vector<std::byte> pad;
   analyzer::Crc crc = analyzer::Crc::unknown;
   std::uint32_t crc_value = 0, crc_expected = 0;
-  bool crc_in_frame = false;  ///< right, and what `crc_behind` reads
+  bool crc_in_frame = false;  ///< right, and what `crc_after` reads
   std::vector<analyzer::MarkerSeen> markers;
   bool begins_segment = false, ends_segment = false, in_one_segment = false;
   analyzer::Certainty certainty = analyzer::Certainty::certain;

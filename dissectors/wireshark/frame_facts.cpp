@@ -191,7 +191,7 @@ KeptOctets FactStore::keep(analyzer::Bytes octets, const analyzer::Place& place)
 
 bool FactStore::crc_in_frame(const FpduFact& fact) const {
   return fact.crc == analyzer::Crc::right && fact.ulpdu.in_frame &&
-         fact.crc_behind(frame_) == fact.crc_value;
+         fact.crc_after(frame_) == fact.crc_value;
 }
 
 void FactStore::mpa_frame(const analyzer::Connection& connection,

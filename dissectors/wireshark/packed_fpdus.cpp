@@ -148,7 +148,7 @@ void pack_crc(Packer& to, const FpduFact& fact) {
 /// The CRC that is nowhere but in the frame.
 void read_crc(std::span<const std::byte> octets, FpduFact& fact) {
   fact.crc_in_frame = true;
-  fact.crc_value = fact.crc_expected = fact.crc_behind(octets).value_or(0);
+  fact.crc_value = fact.crc_expected = fact.crc_after(octets).value_or(0);
 }
 
 void unpack_crc(Unpacker& from, FpduFact& fact) {

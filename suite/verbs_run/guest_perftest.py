@@ -51,6 +51,14 @@ def play(words, environment):
     return figure(words, said)
 
 
+def play_round(names, what):
+    played = {}
+    for name in names:
+        played[name] = {contender: play(PROGRAMS[name], environment) for contender, environment in CONTENDERS.items()}
+        print(f"{what}, {name}: {played[name]}", file=sys.stderr, flush=True)
+    return played
+
+
 def summary(rounds):
     """For each program and contender the median, and that of the ratio to siw; above 1 is better than siw."""
     result = {}
@@ -75,25 +83,26 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="example: rnic-lab siw-vm --program .../librnic_rdma_core.so --program /usr/bin/ib_write_bw ... -- guest_perftest.py --rounds 7\n"
-               "exit: 0 measured, 1 a program failed")
+               "exit: 0 measured, 1 a program failed, 130 interrupted; what complete rounds have shown is printed all the same")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", choices=PROGRAMS, action="append", help="this program; may be repeated")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures of all rounds, and the medians, to this file")
     arguments = parser.parse_args()
-    rounds = []
+    rounds, code = [], 0
     try:
-        for number in range(arguments.rounds):
-            rounds.append({})
-            for name in arguments.only or PROGRAMS:
-                rounds[-1][name] = {contender: play(PROGRAMS[name], environment) for contender, environment in CONTENDERS.items()}
-                print(f"round {number + 1} of {arguments.rounds}, {name}: {rounds[-1][name]}", file=sys.stderr, flush=True)
+        while len(rounds) < arguments.rounds:
+            rounds.append(play_round(arguments.only or PROGRAMS, f"round {len(rounds) + 1} of {arguments.rounds}"))
     except (AssertionError, subprocess.TimeoutExpired) as problem:
         print(f"guest_perftest.py: {problem}", file=sys.stderr)
-        sys.exit(1)
-    result = summary(rounds)
+        code = 1
+    except KeyboardInterrupt:
+        print("guest_perftest.py: interrupted", file=sys.stderr)
+        code = 130
+    result = summary(rounds)  # of the rounds that are complete
     show(result)
     if arguments.json:
         arguments.json.write_text(json.dumps({"rounds": rounds, "medians": result}, indent=1) + "\n")
+    sys.exit(code)
 
 
 if __name__ == "__main__":

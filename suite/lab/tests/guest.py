@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What tests that rnic-lab has started know of its siw guest."""
+"""What scripts that rnic-lab has started know of its siw guest."""
 import os
 import subprocess
 import time
 
 PROGRAM, CHANNEL = os.environ["RNIC_GUEST_AGENT"], os.environ["RNIC_GUEST_CHANNEL"]
-SECOND = CHANNEL.removesuffix("0") + "1"
+DEADLINE = 240  # seconds for one program: the guest is emulated
+
+
+def channel_of(number):
+    """There are those from 0, the first, to 3."""
+    return CHANNEL.removesuffix("0") + str(number)
 
 
 def start_in_guest(words, output, channel=1):
     """Starts it by the guest's shell. A new program on a channel ends the one before."""
-    return subprocess.Popen([PROGRAM, CHANNEL.removesuffix("0") + str(channel), "/bin/sh", "-c", f"exec {words} 2>&1"],
+    return subprocess.Popen([PROGRAM, channel_of(channel), "/bin/sh", "-c", f"exec {words} 2>&1"],
                             stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
 
 def guest_listens(port, channel=2):
     """A socket of siw is in the guest's tables as any other."""
     look = f"grep -qiE ':{port:04X} [0:]+ 0A' /proc/net/tcp /proc/net/tcp6"
-    return start_in_guest(look, subprocess.DEVNULL, channel).wait(120) == 0
+    return start_in_guest(look, subprocess.DEVNULL, channel).wait(DEADLINE) == 0
 
 
 def wait_for_listener(listens, server, port, seconds):
@@ -34,7 +39,7 @@ def wait_for_listener(listens, server, port, seconds):
 
 def in_guest(command, timeout=120):
     """Runs it by the guest's shell; what it printed, and its exit status."""
-    done = subprocess.run([PROGRAM, SECOND, "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
+    done = subprocess.run([PROGRAM, channel_of(1), "/bin/sh", "-c", command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=timeout)
     return done.stdout, done.returncode
 

@@ -3,6 +3,9 @@
 // every case has a live capture.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
+
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "suite/runner/tests/program.hpp"
@@ -17,11 +20,18 @@ struct Judged {
   std::size_t captured = 0, made_up = 0;        ///< pcaps: live, and written by the tester itself
 };
 
+std::string last_lines(const std::string& text, std::size_t count) {
+  const Words lines = lines_of(text);
+  return fmt::format(
+      "{}", fmt::join(lines.end() - static_cast<std::ptrdiff_t>(std::min(count, lines.size())),
+                      lines.end(), "\n"));
+}
+
 Judged judged(const std::string& iut) {
   const Scratch scratch;
   const Finished finished = run({RNIC_SUITE, "run", "--iut", iut, "--out", scratch / "out"});
   BOOST_TEST_REQUIRE(std::filesystem::exists(scratch / "out/results.json"), finished.err);
-  BOOST_TEST(finished.status == 0);
+  BOOST_TEST(finished.status == 0, "the run ends with\n" << last_lines(finished.err, 10));
   const Json results = Json::parse(text_of(scratch / "out/results.json"));
   Judged all;
   for (const Json& one : results.at("cases")) {

@@ -53,6 +53,10 @@ BOOST_AUTO_TEST_CASE(the_iuts_octets_are_noted_after_they_came) {
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "ccdd").value() == 5U);
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "cc").value() == 7U);
   BOOST_TEST(find.find(Direction::from_iut, 39ms, "cc").value() == 5U);
+  BOOST_TEST(find.find(Direction::from_iut, 5ms, "cc").value() ==
+             5U);  // the nearest where none had come
+  BOOST_TEST(find.find(Direction::from_iut, 39ms, "ddcc").value() ==
+             5U);  // its last octet came later
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "ddcc").value() ==
              5U);  // begins in one frame, ends in the next
 }

@@ -149,11 +149,20 @@ BOOST_AUTO_TEST_CASE(messages_are_cut_wherever_the_pipe_cut_them) {
              boost::test_tools::per_element());
   BOOST_TEST(attachments == (std::vector<std::string>{"", "a\n\nb\n", ""}),
              boost::test_tools::per_element());
+  BOOST_TEST(reader.in_message());
   reader.append("ee\n" + Message{"four", std::string(3, '\0')}.on_the_pipe());
   take_all();
   BOOST_TEST(lines[3] == "three");
   BOOST_TEST(lines[4] == "four");
   BOOST_TEST(attachments[4] == std::string(3, '\0'));
+  BOOST_TEST(!reader.in_message());
+  reader.append("5 five\nhalf");
+  take_all();
+  BOOST_TEST(reader.in_message());
+  reader.append("!\n");
+  take_all();
+  BOOST_TEST(attachments[5] == "half!");
+  BOOST_TEST(!reader.in_message());
 }
 
 BOOST_AUTO_TEST_CASE(attachment_has_exactly_the_octets_of_the_marks) {

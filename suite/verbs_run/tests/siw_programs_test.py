@@ -13,12 +13,11 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import guest_listens, start_in_guest, wait_for_listener  # noqa: E402
+from guest import DEADLINE, guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
 PORTS = {"rping": 7174, "rdma_server": 7471, "rstream": 7471, "riostream": 7471}
 PERFTEST_PORT = 18515
-DEADLINE = 240  # seconds for one pair: the guest is emulated
 
 # What a server and a client say, {} being the server's address. Not ucmatose: its server sends first, and siw as the initiator does not ask for
 # the peer-to-peer model (RFC 6581 section 9), without which the responder has to wait (RFC 5044 section 7.1.2).
