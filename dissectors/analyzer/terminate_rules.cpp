@@ -184,7 +184,10 @@ void TerminateRules::check_cause(const Parts& parts) const {
                                                      ? check::ddp_local
                                                      : check::ddp_unregistered);
   if (wire::is_registered(cause)) {
-    if (parts.blamed) check_code(parts);
+    if (parts.blamed) {
+      check_buffer_model(parts);
+      check_code(parts);
+    }
     return;
   }
   if (cause.layer != wire::layer::ddp)
@@ -193,6 +196,21 @@ void TerminateRules::check_cause(const Parts& parts) const {
     raise(check::ddp_local, "code 0 with layer 1, type 0");
   else
     raise(check::ddp_unregistered, "a type and code of RFC 5041 section 7.2");
+}
+
+/// Whether DDP's error type is that of the blamed segment, tagged or untagged. A header of another version
+/// need not have its T bit in the same place, and one of zeros stands for none.
+void TerminateRules::check_buffer_model(const Parts& parts) const {
+  const wire::TerminateCause cause = parts.terminate.cause;
+  const bool of_a_model =
+      cause.layer == wire::layer::ddp &&
+      (cause.type == wire::error_type::ddp_tagged || cause.type == wire::error_type::ddp_untagged);
+  if (!of_a_model || parts.blamed->ddp().version() != wire::ddp_version) return;
+  findings_.judged(parts.incoming.direction(), check::other_buffer_model);
+  if (parts.blamed->tagged != (cause.type == wire::error_type::ddp_tagged))
+    findings_.raise(
+        check::other_buffer_model, parts.incoming,
+        parts.blamed->tagged ? "type 1 for a tagged segment" : "type 2 for an untagged segment");
 }
 
 /// Whether the blamed message can have the fault that the code means.

@@ -59,6 +59,7 @@ class TerminateRules {
   void check_tail(const Incoming& incoming, const rnic::wire::Terminate& terminate,
                   rnic::wire::Bytes rest) const;
   void check_cause(const Parts& parts) const;
+  void check_buffer_model(const Parts& parts) const;
   void check_code(const Parts& parts) const;
   void check_included(const Parts& parts) const;
   void check_rdma_included(const Parts& parts) const;

@@ -56,8 +56,8 @@ Octets in_host_order(Octets ulpdu) {
 const std::vector<Bad> terminates{
     {"rdmap.terminate.control-values-defined",
      [](Conversation& it) {
-       sends(it, {a_write});
-       Octets sent = terminate(blame(wire::cause::ddp_untagged_invalid_queue, a_write));
+       sends(it, {a_send});
+       Octets sent = terminate(blame(wire::cause::ddp_untagged_invalid_queue, a_send));
        sent[wire::untagged_header_size] = std::byte{0x21};  // EType, then Layer
        it.send(responder, sent);
      }},
@@ -133,6 +133,10 @@ const std::vector<Bad> terminates{
      [](Conversation& it) { sends(it, {terminate(because({2, 0, 0x7E}))}); }},
     {"ddp.terminate.error-numbers-used",
      [](Conversation& it) { blamed(it, a_write, {1, 1, 0x7E}, nothing); }},
+    {"ddp.terminate.error-numbers-used",
+     [](Conversation& it) { blamed(it, a_write, wire::cause::ddp_untagged_no_buffer, nothing); }},
+    {"ddp.terminate.error-numbers-used",
+     [](Conversation& it) { blamed(it, a_send, wire::cause::ddp_tagged_invalid_stag, nothing); }},
     {"ddp.terminate.local-catastrophic",
      [](Conversation& it) { sends(it, {terminate(because({1, 0, 1}))}); }},
     {"rdmap.terminate.protection-error-causes",
