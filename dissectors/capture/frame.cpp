@@ -433,16 +433,24 @@ std::uint64_t mix(std::uint64_t value) {
   return value ^ (value >> 29);
 }
 
+/// `words`: the address, by two pieces of eight octets.
+std::uint64_t hash_of(std::array<std::uint64_t, 2> words, std::uint16_t port) {
+  return mix(mix(words[0] + port) + words[1]);
+}
+
 std::uint64_t hash_of(const Endpoint& end) {
-  const auto words = std::bit_cast<std::array<std::uint64_t, 2>>(end.address);
-  return mix(mix(words[0] + end.port) + words[1]);
+  return hash_of(std::bit_cast<std::array<std::uint64_t, 2>>(end.address), end.port);
+}
+
+std::uint32_t hash_of_both(std::uint64_t from, std::uint64_t to) {
+  const std::uint64_t hash = from + to;
+  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
 }  // namespace
 
 std::uint32_t hash_of(const Flow& flow) {
-  const std::uint64_t hash = hash_of(flow.from) + hash_of(flow.to);
-  return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+  return hash_of_both(hash_of(flow.from), hash_of(flow.to));
 }
 
 namespace {
@@ -516,6 +524,14 @@ void read_plain_flow(base::Bytes frame, Flow& flow) {
   flow.to.port = number_at<std::uint16_t>(frame, plain::tcp + 2);
 }
 
+// That of an Endpoint with this address and port. An Endpoint that was written only just now, in pieces,
+// cannot be read again in larger ones without a wait for the former.
+std::uint64_t hash_of_plain_end(base::Bytes frame, std::size_t address, std::size_t port) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, frame.data() + address, 4);
+  return hash_of({word, 0}, number_at<std::uint16_t>(frame, port));
+}
+
 void read_plain_segment(base::Bytes frame, Segment& segment) {
   const base::Bytes tcp = frame.subspan(plain::tcp);
   read_plain_flow(frame, segment.flow);
@@ -540,11 +556,9 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame
 }
 
 std::expected<std::uint32_t, NoSegment> hash_of_segment(LinkType link, base::Bytes frame) {
-  if (link == LinkType::ethernet && is_plain(frame)) {
-    Flow flow;
-    read_plain_flow(frame, flow);
-    return hash_of(flow);
-  }
+  if (link == LinkType::ethernet && is_plain(frame))
+    return hash_of_both(hash_of_plain_end(frame, plain::ip + 12, plain::tcp),
+                        hash_of_plain_end(frame, plain::ip + 16, plain::tcp + 2));
   const auto segment = parse_segment(link, frame);
   if (!segment) return std::unexpected(segment.error());
   return hash_of(segment->flow);
