@@ -102,7 +102,7 @@ struct Sharding::State {
     if (count == 1) return;
     turns.resize(count);
     filling = fresh_round();
-    for (unsigned i = 0; i < options.jobs; ++i) threads.emplace_back([this] { work(); });
+    for (unsigned i = 1; i < options.jobs; ++i) threads.emplace_back([this] { work(); });
   }
   ~State() {
     {
@@ -112,7 +112,7 @@ struct Sharding::State {
     work_there.notify_all();
   }
 
-  // ---- the shards' threads
+  // ---- any thread
 
   struct Part {
     Round* round = nullptr;
@@ -137,25 +137,29 @@ struct Sharding::State {
     shard.take(*segment, piece.frame, piece.time);
   }
 
+  void take(const Part& part, std::unique_lock<std::mutex>& lock) {
+    Shard& shard = *shards[part.shard];
+    Round& round = *part.round;
+    if (const std::uint32_t first = round.rows[part.shard].first; first != none) {
+      turns[part.shard].busy = true;
+      lock.unlock();
+      for (std::uint32_t at = first; at != none; at = round.pieces[at].next)
+        take(shard, round, round.pieces[at]);
+      round.records[part.shard] = shard.collector.take();
+      lock.lock();
+      turns[part.shard].busy = false;
+    }
+    ++turns[part.shard].round;
+    if (--round.pending == 0) round_done.notify_one();
+  }
+
   void work() {
     std::unique_lock lock(mutex);
     for (;;) {
       Part part;
       work_there.wait(lock, [&] { return stopping || (part = waiting_part()).round != nullptr; });
       if (stopping) return;
-      Shard& shard = *shards[part.shard];
-      Round& round = *part.round;
-      if (const std::uint32_t first = round.rows[part.shard].first; first != none) {
-        turns[part.shard].busy = true;
-        lock.unlock();
-        for (std::uint32_t at = first; at != none; at = round.pieces[at].next)
-          take(shard, round, round.pieces[at]);
-        round.records[part.shard] = shard.collector.take();
-        lock.lock();
-        turns[part.shard].busy = false;
-      }
-      ++turns[part.shard].round;
-      if (--round.pending == 0) round_done.notify_one();
+      take(part, lock);
     }
   }
 
@@ -186,11 +190,17 @@ struct Sharding::State {
     filling = fresh_round();
   }
 
-  // Waits for the oldest round and reports its results.
+  // Reports the results of the oldest round. Until they are there this thread analyzes too: one thread more than
+  // processors would be waited for.
   void collect() {
     {
       std::unique_lock lock(mutex);
-      round_done.wait(lock, [&] { return in_flight.front()->pending == 0; });
+      while (in_flight.front()->pending > 0) {
+        if (const Part part = waiting_part(); part.round != nullptr)
+          take(part, lock);
+        else
+          round_done.wait(lock);
+      }
       spare = std::move(in_flight.front());
       in_flight.pop_front();
       ++rounds_reported;

@@ -16,7 +16,7 @@
 namespace dissectors::lint {
 
 struct ShardingOptions {
-  /// Threads that analyze; 1: the caller's.
+  /// Threads that analyze, one of which is the caller's.
   unsigned jobs = 1;
   /// For all of them together: each gets its share of the connections.
   analyzer::Options analyzer;
