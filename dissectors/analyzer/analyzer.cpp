@@ -18,9 +18,9 @@ struct Analyzer::State {
     if (options.parts > 1) room = std::max<std::size_t>(8, room) * 9 / 8;
   }
 
-  ConnectionState& open(const capture::Flow& flow, std::size_t part);
+  ConnectionState& open(const capture::Flow& flow, std::size_t part, std::uint64_t time);
   ConnectionState& connection(const capture::Segment& segment, std::uint64_t time);
-  [[nodiscard]] bool is_idle(Place place, std::uint64_t time);
+  [[nodiscard]] bool is_idle(Place place, std::uint64_t time) const;
   void age(std::size_t part, std::uint64_t time);
   void age_out(std::size_t part, const char* why);
 
@@ -32,7 +32,8 @@ struct Analyzer::State {
   std::uint64_t next_number = 1;
 };
 
-ConnectionState& Analyzer::State::open(const capture::Flow& flow, std::size_t part) {
+ConnectionState& Analyzer::State::open(const capture::Flow& flow, std::size_t part,
+                                       std::uint64_t time) {
   while (connections.size(part) > 0 && connections.size(part) >= room)
     age_out(part, "closed by the analyzer: no room for more connections");
   Connection fresh;
@@ -40,7 +41,7 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow, std::size_t pa
   fresh.first = flow.from;
   fresh.second = flow.to;
   ConnectionState& opened =
-      connections[connections.add(std::make_unique<ConnectionState>(shared, options, fresh))];
+      connections[connections.add(std::make_unique<ConnectionState>(shared, options, fresh), time)];
   if (std::ranges::any_of(ports, [&](std::uint16_t port) {
         return port == flow.from.port || port == flow.to.port;
       }))
@@ -52,25 +53,27 @@ ConnectionState& Analyzer::State::connection(const capture::Segment& segment, st
   // Most segments belong to the same connection as the one before.
   if (const Place latest = connections.used_last();
       !segment.syn && latest != ConnectionTable::none && connections[latest].is_of(segment.flow) &&
-      !is_idle(connections.used_first(connections.part_of_place(latest)), time))
+      !is_idle(connections.used_first(connections.part_of_place(latest)), time)) {
+    connections.use(latest, time);
     return connections[latest];
+  }
   const std::uint32_t hash = capture::hash_of(segment.flow);
   const std::size_t part = connections.part_of(hash);
   age(part, time);
   const Place found = connections.find(segment.flow, hash);
-  if (found == ConnectionTable::none) return open(segment.flow, part);
+  if (found == ConnectionTable::none) return open(segment.flow, part, time);
   ConnectionState& which = connections[found];
   if (which.opens_another(which.direction_of(segment.flow), segment)) {
     which.close();
     connections.erase(found);
-    return open(segment.flow, part);
+    return open(segment.flow, part, time);
   }
-  connections.use(found);
+  connections.use(found, time);
   return which;
 }
 
-bool Analyzer::State::is_idle(Place place, std::uint64_t time) {
-  const std::uint64_t last_time = connections[place].last_time();
+bool Analyzer::State::is_idle(Place place, std::uint64_t time) const {
+  const std::uint64_t last_time = connections.time_of(place);
   return time > last_time && time - last_time > options.idle_limit;
 }
 

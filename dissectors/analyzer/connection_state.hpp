@@ -38,7 +38,6 @@ class ConnectionState final {
   /// Reports what is left to report. Nothing is accepted after this.
   void close();
   void aged_out(std::string why);
-  [[nodiscard]] std::uint64_t last_time() const { return last_.time; }
   [[nodiscard]] std::size_t memory() const;
 
  private:

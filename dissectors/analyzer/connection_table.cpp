@@ -20,7 +20,8 @@ ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow, std::uin
   return none;
 }
 
-ConnectionTable::Place ConnectionTable::add(std::unique_ptr<ConnectionState> connection) {
+ConnectionTable::Place ConnectionTable::add(std::unique_ptr<ConnectionState> connection,
+                                            std::uint64_t time) {
   if (2 * ++size_ > index_.size()) grow();
   const std::uint32_t hash = hash_of(connection->connection());
   Place place = static_cast<Place>(connections_.size());
@@ -36,14 +37,17 @@ ConnectionTable::Place ConnectionTable::add(std::unique_ptr<ConnectionState> con
   const std::size_t part = part_of(hash);
   links_[place].part = static_cast<std::uint32_t>(part);
   ++orders_[part].size;
-  link(place);
+  link(place, time);
   return place;
 }
 
-void ConnectionTable::use(Place place) {
-  if (place == used_last_) return;
+void ConnectionTable::use(Place place, std::uint64_t time) {
+  if (place == used_last_) {
+    links_[place].used = time;
+    return;
+  }
   unlink(place);
-  link(place);
+  link(place, time);
 }
 
 void ConnectionTable::erase(Place place) {
@@ -80,9 +84,10 @@ void ConnectionTable::leave_index(Place place) {
 
 // ------------------------------------------------------------------------------- the order
 
-void ConnectionTable::link(Place place) {
+void ConnectionTable::link(Place place, std::uint64_t time) {
   Links& own = links_[place];
   Order& order = orders_[own.part];
+  own.used = time;
   own.before = order.last;
   own.after = none;
   (order.last == none ? order.first : links_[order.last].after) = place;
@@ -90,7 +95,7 @@ void ConnectionTable::link(Place place) {
 }
 
 void ConnectionTable::unlink(Place place) {
-  const auto [before, after, part] = links_[place];
+  const auto [used, before, after, part] = links_[place];
   Order& order = orders_[part];
   (before == none ? order.first : links_[before].after) = after;
   (after == none ? order.last : links_[after].before) = before;

@@ -14,7 +14,7 @@ namespace dissectors::analyzer {
 
 /// With many connections, each is somewhere else in memory, and what takes time is to fetch it from
 /// there. So nothing but the connection itself is touched: the index has a hash to compare, and the
-/// order has its links, in vectors of their own.
+/// order has its links and times, in vectors of their own.
 class ConnectionTable {
  public:
   using Place = std::uint32_t;
@@ -31,9 +31,11 @@ class ConnectionTable {
   [[nodiscard]] ConnectionState& operator[](Place place) { return *connections_[place]; }
   /// The connection of a segment, or none.
   [[nodiscard]] Place find(const capture::Flow& flow, std::uint32_t hash) const;
-  /// Takes one whose flow is not there yet; it is the one used last.
-  Place add(std::unique_ptr<ConnectionState> connection);
-  void use(Place place);
+  /// Takes one whose flow is not there yet; it is the one used last, at this time.
+  Place add(std::unique_ptr<ConnectionState> connection, std::uint64_t time);
+  void use(Place place, std::uint64_t time);
+  /// When it was used last.
+  [[nodiscard]] std::uint64_t time_of(Place place) const { return links_[place].used; }
   /// Of all parts; none if it is no longer there.
   [[nodiscard]] Place used_last() const { return used_last_; }
   /// The one of this part that was not used for the longest time.
@@ -48,6 +50,7 @@ class ConnectionTable {
 
  private:
   struct Links {
+    std::uint64_t used = 0;  ///< time
     Place before = none, after = none;
     std::uint32_t part = 0;
   };
@@ -65,7 +68,7 @@ class ConnectionTable {
   void enter(Entry entry);
   void grow();
   void leave_index(Place place);
-  void link(Place place);
+  void link(Place place, std::uint64_t time);
   void unlink(Place place);
 
   std::vector<std::unique_ptr<ConnectionState>> connections_;
