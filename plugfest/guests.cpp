@@ -17,7 +17,6 @@ namespace lab = suite::lab;
 using namespace std::chrono_literals;
 
 constexpr std::size_t first_address = 10;  ///< the last octet of the first guest's
-constexpr int most_failed_boots = 2;
 constexpr std::chrono::seconds order_time{10};
 
 lab::GuestOptions guest_options(const Participant& participant, std::size_t place,
@@ -74,7 +73,7 @@ std::expected<void, std::string> Guests::connect() {
 }
 
 bool Guests::One::wants_boot() {
-  return !starting && !guest->alive() && failed_boots < most_failed_boots;
+  return !starting && !guest->alive() && failed_boots < lab::Guest::most_failed_boots;
 }
 
 void Guests::One::start(int tap) {

@@ -93,6 +93,8 @@ class Guest {
       std::chrono::milliseconds time_limit = boot_time);
   [[nodiscard]] int answer_descriptor() const;
   static constexpr std::chrono::minutes boot_time{5};  ///< emulated, on a host that is busy
+  /// In a row, then a guest is given up. An emulated kernel now and then dies before it is up.
+  static constexpr int most_failed_boots = 2;
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();

@@ -184,9 +184,11 @@ class GuestNetwork final : public TestNetwork {
     }
     coming_up_ = true;
     const auto answered =
-        std::make_shared<BroughtUp>([this, done = std::move(done)](Result<void> up) {
+        std::make_shared<BroughtUp>([this, &loop, done = std::move(done)](Result<void> up) {
           kernel_log_.begin();
           coming_up_ = false;
+          failed_boots_ = up ? 0 : failed_boots_ + 1;
+          if (!up && failed_boots_ < lab::Guest::most_failed_boots) return bring_up(loop, done);
           done(std::move(up));
         });
     const int fd = guest_->answer_descriptor();
@@ -215,6 +217,7 @@ class GuestNetwork final : public TestNetwork {
   std::string complaint_;  ///< from before the look for leaks
   LeakSearch leak_search_;
   bool coming_up_ = false;
+  int failed_boots_ = 0;  ///< in a row
 };
 
 }  // namespace
