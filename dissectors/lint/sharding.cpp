@@ -150,6 +150,7 @@ struct Sharding::State {
       turns[part.shard].busy = false;
     }
     ++turns[part.shard].round;
+    work_there.notify_one();  // the next part of this shard
     if (--round.pending == 0) round_done.notify_one();
   }
 
