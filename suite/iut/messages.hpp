@@ -68,6 +68,7 @@ inline constexpr const char* backlog = "backlog";
 inline constexpr const char* event_objects = "event_objects";
 inline constexpr const char* wildcard_listen = "wildcard_listen";
 inline constexpr const char* fast_registration = "fast_registration";
+inline constexpr const char* loopback = "loopback";
 }  // namespace capability
 
 // ---------------------------------------------------------------- commands

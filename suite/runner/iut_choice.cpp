@@ -126,7 +126,7 @@ std::string IutChoice::name() const {
     case Kind::verbs:
       return local_reference ? "verbs-reference" : "verbs";
     case Kind::kverbs:
-      return lab_guest ? "kverbs-siw-vm" : "kverbs";
+      return over_roce ? "kverbs-rxe-vm" : lab_guest ? "kverbs-siw-vm" : "kverbs";
     case Kind::kdat:
       return over_roce ? "kdat-rxe-vm" : lab_guest ? "kdat-siw-vm" : "kdat";
     case Kind::dat:
@@ -141,12 +141,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   const bool own_verbs = iut == "verbs:reference";
   if (iut.starts_with("verbs:") && !own_verbs)
     return parse_device(IutChoice::Kind::verbs, iut, host);
-  if (iut == "kverbs:rxe-vm")
-    return std::unexpected(
-        "--iut kverbs:rxe-vm: the peer of these cases is the tester, which speaks iWARP; "
-        "dat:rxe-vm "
-        "and kdat:rxe-vm connect rdma_rxe with itself");
-  if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm")
+  if (iut.starts_with("kverbs:") && iut != "kverbs:siw-vm" && iut != "kverbs:rxe-vm")
     return parse_device(IutChoice::Kind::kverbs, iut, host);
   if (iut.starts_with("kdat:") && iut != "kdat:siw-vm" && iut != "kdat:rxe-vm")
     return parse_device(IutChoice::Kind::kdat, iut, host);
@@ -166,7 +161,8 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   if (own_verbs) return verbs_of_the_reference();
   if (dat_of_the_lab) return provider_of_the_lab(iut);
   if (iut == "reference") return choice;
-  if (iut == "kverbs:siw-vm" || iut == "kdat:siw-vm" || iut == "kdat:rxe-vm") {
+  if (iut == "kverbs:siw-vm" || iut == "kverbs:rxe-vm" || iut == "kdat:siw-vm" ||
+      iut == "kdat:rxe-vm") {
     choice.kind = iut.starts_with("kdat") ? IutChoice::Kind::kdat : IutChoice::Kind::kverbs;
     choice.lab_guest = true;
     choice.device = choice.over_roce ? "rxe0" : "siw0";
@@ -182,13 +178,13 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 11> whole{
+  constexpr std::array<std::string_view, 12> whole{
       "reference",   "agent:reference", "siw-vm",          "kverbs:siw-vm",
       "agent",       "dat:reference",   "verbs:reference", "dat:siw-vm",
-      "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm"};
+      "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm",     "kverbs:rxe-vm"};
   return std::unexpected(fmt::format(
       "--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-      "verbs:reference, kverbs:siw-vm, kverbs:DEVICE, dat:IA, dat:reference, "
+      "verbs:reference, kverbs:siw-vm, kverbs:rxe-vm, kverbs:DEVICE, dat:IA, dat:reference, "
       "dat:siw-vm, dat:rxe-vm, kdat:DEVICE, kdat:siw-vm, kdat:rxe-vm, agent:ARGV, agent{}",
       iut, base::did_you_mean(iut, whole)));
 }

@@ -35,7 +35,8 @@ struct IutChoice {
   /// dat:siw-vm, kverbs:siw-vm, kdat:siw-vm: OpenFabrics' provider, the kernel's own verbs, or
   /// kDAPL over these, over the guest's soft-iWARP
   bool lab_guest = false;
-  /// dat:rxe-vm, kdat:rxe-vm: the guest's device is rdma_rxe, of InfiniBand's transport over UDP
+  /// dat:rxe-vm, kdat:rxe-vm, kverbs:rxe-vm: the guest's device is rdma_rxe, of InfiniBand's transport
+  /// over UDP
   bool over_roce = false;
   [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || lab_guest; }
   /// One whose API has cases of its own, which rnic-dat-cases makes.

@@ -149,10 +149,12 @@ class GuestNetwork final : public TestNetwork {
       setup.iut.ipv6.clear();  // an IA has one address
       return setup;
     }
-    setup.agent =
-        guest_->agent_command(worker, {"rnic-agent", "--driver", driver_, "--device", device_,
-                                       "--address", setup.iut.ipv4, "--address", setup.iut.ipv6,
-                                       "--configure-script", "/bin/siw-configure"});
+    std::vector<std::string> agent{
+        "rnic-agent",        "--driver",     driver_,     "--device",     device_,
+        "--address",         setup.iut.ipv4, "--address", setup.iut.ipv6, "--configure-script",
+        "/bin/siw-configure"};
+    if (device_ == "rxe0" && driver_ == "kverbs") agent.emplace_back("--any-transport");
+    setup.agent = guest_->agent_command(worker, agent);
     return setup;
   }
   double scale_of_known_hang() const override {

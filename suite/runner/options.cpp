@@ -53,12 +53,13 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
                  "verbs:reference (our own verbs library), kverbs:DEVICE and kverbs:siw-vm "
-                 "(through the kernel's own verbs), dat:IA (a DAT "
+                 "(through the kernel's own verbs), kverbs:rxe-vm (the same over the kernel's "
+                 "rdma_rxe, whose transport is RoCE; only connected with itself), dat:IA (a DAT "
                  "provider by its name in dat.conf), dat:reference (our own), "
                  "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
                  "API), kdat:DEVICE and kdat:siw-vm (kDAPL over the kernel's own verbs; the cases "
-                 "of its API alone), dat:rxe-vm and kdat:rxe-vm (the same two over the kernel's "
-                 "rdma_rxe, whose transport is RoCE), or agent:ARGV (words of "
+                 "of its API alone), dat:rxe-vm and kdat:rxe-vm (the same two over rdma_rxe), or "
+                 "agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();

@@ -25,7 +25,7 @@ Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart)
     plan.list.push_back(one);
   };
   const auto rests_on_controls = [](const cases::Case* one) {
-    return one->layer != "dat" && one->layer != "kdat";
+    return one->layer != "dat" && one->layer != "kdat" && one->layer != "loopback";
   };
   add(&parts.sentinel, true);
   if (std::ranges::any_of(together, rests_on_controls) ||

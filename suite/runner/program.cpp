@@ -200,8 +200,9 @@ ExitCode perform_command(const SuiteParts& parts, const std::vector<std::string>
   if (options) {
     SuiteParts all = with_sessions(parts, options->select);
     if (options->choice.over_roce)
-      all.sentinel =
-          options->choice.kind == IutChoice::Kind::kdat ? all.kdat_sentinel : all.dat_sentinel;
+      all.sentinel = options->choice.kind == IutChoice::Kind::kdat     ? all.kdat_sentinel
+                     : options->choice.kind == IutChoice::Kind::kverbs ? all.loopback_sentinel
+                                                                       : all.dat_sentinel;
     return perform(all, with_current_ids(all, *options), command);
   }
   const Stop& stop = options.error();
@@ -221,7 +222,7 @@ ExitCode cannot_go_on(const std::string& why) {
 }  // namespace
 
 const cases::Case* SuiteParts::find(const std::string& id) const {
-  for (const cases::Case* one : {&sentinel, &dat_sentinel, &kdat_sentinel})
+  for (const cases::Case* one : {&sentinel, &dat_sentinel, &kdat_sentinel, &loopback_sentinel})
     if (id == one->id) return one;
   for (const Control& control : controls) {
     if (control.one.id == id) return &control.one;

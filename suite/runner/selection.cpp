@@ -81,7 +81,9 @@ std::vector<std::string_view> layers_without(std::span<const cases::Case> table,
   // What kdat does on the wire is its device's: no agent drives the wire through it. And the wire of
   // rdma_rxe is not iWARP's.
   const bool api_alone = options.choice.kind == IutChoice::Kind::kdat || options.choice.over_roce;
-  const std::string_view own = options.choice.kind == IutChoice::Kind::kdat ? "kdat" : "dat";
+  const std::string_view own = options.choice.kind == IutChoice::Kind::kdat     ? "kdat"
+                               : options.choice.kind == IutChoice::Kind::kverbs ? "loopback"
+                                                                                : "dat";
   if (api_alone && options.command != Command::list)
     for (const cases::Case& one : table)
       if (one.layer != own) without.push_back(one.layer);

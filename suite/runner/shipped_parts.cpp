@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/shipped_parts.hpp"
 
+#include <algorithm>
+
 #ifdef RNIC_DAT_CASES
 #include "suite/cases/dat/framework/dat_process.hpp"
 #endif
@@ -29,6 +31,9 @@ SuiteParts shipped_wire_suite() {
   SuiteParts parts;
   parts.table = cases::all_cases();
   parts.sentinel = sentinel_case();
+  parts.loopback_sentinel = *std::ranges::find(
+      parts.table, "loopback.transfers.send_fills_the_receive_of_the_other_end", &cases::Case::id);
+  parts.loopback_sentinel.id = parts.sentinel.id + "_by_loopback";
   parts.controls = control_cases();
   // Made in the process where cases run: Boost.Test allows one per process.
   parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](

@@ -26,9 +26,9 @@ struct SuiteParts {
   /// Shows that the IUT answers, first and last in every run: a connection, and one Send each way.
   /// Not part of the table.
   cases::Case sentinel;
-  /// The same through DAT and kDAPL where no tester can be the peer, since the IUT's transport is
-  /// not iWARP: it connects the IUT with itself.
-  cases::Case dat_sentinel, kdat_sentinel;
+  /// The same through DAT, kDAPL and the kernel's verbs where no tester can be the peer, since the
+  /// IUT's transport is not iWARP: it connects the IUT with itself.
+  cases::Case dat_sentinel, kdat_sentinel, loopback_sentinel;
   /// Run once, before all but the sentinel. Not part of the table either.
   std::vector<Control> controls;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;

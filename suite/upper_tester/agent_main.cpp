@@ -43,6 +43,8 @@ made, when its input ends. The words are described in docs/porting.md.
   --sockets                 (dat) connects and accepts with TCP sockets of its own, and hands them to
                             the provider (iWARP extension of DAT, sections 3.1.1 and 3.1.4). The
                             first idle endpoint takes what is accepted
+  --any-transport           (kverbs) the device need not speak iWARP; one that does not can be
+                            connected with itself alone
   --address ADDRESS         the device's own address, for listening and connecting; may be given once
                             per family (default: any address; of the reference driver: loopback;
                             an IA of DAT knows its own)
@@ -157,6 +159,8 @@ std::string fault_of(const Options& options) {
   if (options.ia != (name == "dat"))
     return options.ia ? "--ia goes with --driver dat" : "--driver dat needs --ia: which provider?";
   if (options.driver.sockets && name != "dat") return "--sockets goes with --driver dat";
+  if (options.driver.any_transport && name != "kverbs")
+    return "--any-transport goes with --driver kverbs";
   if (!drives_device && options.device) return "--device goes with --driver verbs, kverbs or kdat";
   if (name == "reference" && !options.driver.claims.empty())
     return "--claim goes with --driver verbs, kverbs, dat or kdat";
@@ -183,6 +187,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     device,
     ia,
     sockets,
+    any_transport,
     address,
     script,
     claim,
@@ -205,6 +210,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"device", required_argument, nullptr, device},
       {"ia", required_argument, nullptr, ia},
       {"sockets", no_argument, nullptr, sockets},
+      {"any-transport", no_argument, nullptr, any_transport},
       {"address", required_argument, nullptr, address},
       {"configure-script", required_argument, nullptr, script},
       {"claim", required_argument, nullptr, claim},
@@ -236,6 +242,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
         break;
       case sockets:
         options.driver.sockets = true;
+        break;
+      case any_transport:
+        options.driver.any_transport = true;
         break;
       case address:
         options.driver.addresses.emplace_back(optarg);

@@ -22,6 +22,7 @@ struct DriverOptions {
   std::vector<std::string> deviations;  ///< reference only
   std::vector<std::string> lawful;      ///< lawful variants, reference only
   bool sockets = false;                 ///< dat only: connections over sockets of the agent's own
+  bool any_transport = false;           ///< kverbs only: the device need not speak iWARP
   int startup_timeout = 0;              ///< seconds, reference only; 0: its own
 };
 

@@ -116,10 +116,10 @@ class Consumer {
   /// ... unbound again ...
   void unbind(const Window& window);
   /// ... an STag invalidated by its owner ...
-  void invalidate(std::uint32_t stag);
+  void invalidate(std::uint32_t stag, iut::Handle endpoint = 0);
   /// ... and `length` octets at `offset` of an allocated region registered.
   void register_part(Region& region, const iut::Access& access, std::uint64_t offset,
-                     std::uint32_t length);
+                     std::uint32_t length, iut::Handle endpoint = 0);
 
   // -- connections --
   /// The default endpoint; made at the first call.
@@ -165,11 +165,11 @@ class Consumer {
   /// than before; if it is taken, `stag` and `base` become those of its first octet.
   [[nodiscard]] Registering try_registration(Region& region, const iut::Access& access,
                                              std::uint64_t offset, std::uint32_t length,
-                                             bool fence = false);
+                                             bool fence = false, iut::Handle endpoint = 0);
   /// The same, where it must be taken.
   [[nodiscard]] Work post_registration(Region& region, const iut::Access& access,
                                        std::uint64_t offset, std::uint32_t length,
-                                       bool fence = false);
+                                       bool fence = false, iut::Handle endpoint = 0);
   /// Posts as the work says; endpoint and id are filled in where they are 0.
   [[nodiscard]] Work post(iut::PostWork work);
 

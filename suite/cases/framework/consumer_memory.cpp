@@ -107,9 +107,10 @@ iut::PostWork registration_of(const Region& region, const iut::Access& access, s
 }
 
 Registering Consumer::try_registration(Region& region, const iut::Access& access,
-                                       std::uint64_t offset, std::uint32_t length, bool fence) {
+                                       std::uint64_t offset, std::uint32_t length, bool fence,
+                                       iut::Handle endpoint) {
   iut::PostWork command = registration_of(region, access, offset, length);
-  command.endpoint = endpoint();
+  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
   command.work = next_work_++;
   command.fence = fence;
   Registering made{try_call(command, fmt::format("post register_region {}", command.work)),
@@ -123,8 +124,8 @@ Registering Consumer::try_registration(Region& region, const iut::Access& access
 }
 
 Work Consumer::post_registration(Region& region, const iut::Access& access, std::uint64_t offset,
-                                 std::uint32_t length, bool fence) {
-  const auto [reply, work] = try_registration(region, access, offset, length, fence);
+                                 std::uint32_t length, bool fence, iut::Handle endpoint) {
+  const auto [reply, work] = try_registration(region, access, offset, length, fence, endpoint);
   checked(reply, "post register_region");
   return work;
 }
@@ -212,17 +213,18 @@ void Consumer::unbind(const Window& window) {
   static_cast<void>(carry_out(command));
 }
 
-void Consumer::invalidate(std::uint32_t stag) {
+void Consumer::invalidate(std::uint32_t stag, iut::Handle endpoint) {
   iut::PostWork command;
-  command.endpoint = endpoint();
+  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
   command.operation = iut::operation::local_invalidate;
   command.invalidate_stag = stag;
   static_cast<void>(carry_out(command));
 }
 
 void Consumer::register_part(Region& region, const iut::Access& access, std::uint64_t offset,
-                             std::uint32_t length) {
-  await_success(post_registration(region, access, offset, length), iut::operation::register_region);
+                             std::uint32_t length, iut::Handle endpoint) {
+  await_success(post_registration(region, access, offset, length, false, endpoint),
+                iut::operation::register_region);
 }
 
 }  // namespace suite::cases

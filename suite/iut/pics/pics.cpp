@@ -52,9 +52,7 @@ constexpr std::array items{
     PicsItem{capability::ipv6, false, "", "Does it work over IPv6?"},
     PicsItem{capability::completion_events, false, "",
              "Do completions say whether the message was solicited?"},
-    PicsItem{
-        capability::completion_queues, false, "",
-        "Can endpoints share a completion queue, also one that wakes for solicited ones only?"},
+    PicsItem{capability::completion_queues, false, "", "Can endpoints share a completion queue?"},
     PicsItem{capability::chains, false, "", "Does one call post several requests?"},
     PicsItem{capability::inline_data, false, "",
              "Can the octets of a request be taken when it is posted?"},
@@ -70,6 +68,7 @@ constexpr std::array items{
              "Can its consumer listen on all addresses of the host at once?"},
     PicsItem{capability::fast_registration, false, "",
              "Can its consumer register memory by a work request?"},
+    PicsItem{capability::loopback, false, "", "Can it connect with itself, at its own address?"},
     PicsItem{capability::configure_revision_1, false, "",
              "Can the agent make it start connections with MPA revision 1?"},
     PicsItem{capability::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},

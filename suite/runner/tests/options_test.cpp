@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(in_kdat.choice.in_guest());
   BOOST_TEST(in_kdat.choice.is_dat());
   for (const auto& [iut, name, device] : {std::tuple{"dat:rxe-vm", "dat-rxe-vm", "ofa-v2-rxe"},
-                                          std::tuple{"kdat:rxe-vm", "kdat-rxe-vm", "rxe0"}}) {
+                                          std::tuple{"kdat:rxe-vm", "kdat-rxe-vm", "rxe0"},
+                                          std::tuple{"kverbs:rxe-vm", "kverbs-rxe-vm", "rxe0"}}) {
     const Options over_roce = good({"--iut", iut, "--series", "6.12"});
     BOOST_TEST(over_roce.choice.name() == name);
     BOOST_TEST(over_roce.choice.device == device);

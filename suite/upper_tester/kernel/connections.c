@@ -10,6 +10,11 @@
 
 #include "kagent.h"
 
+bool kagent_is_iwarp(const struct ib_device *ib)
+{
+	return rdma_protocol_iwarp(ib, rdma_start_port(ib));
+}
+
 static void copy_parameters(struct rnic_kagent_event *told,
 			    const struct rdma_conn_param *given)
 {
@@ -210,7 +215,39 @@ parameters_of(const struct rnic_kagent_connect *request,
 		.initiator_depth = request->initiator_depth,
 		.qp_num = qp->ib->qp_num,
 		.srq = qp->srq != NULL,
+		/* Of InfiniBand, as its consumers in the kernel have them. */
+		.retry_count = 7,
+		.rnr_retry_count = 7,
 	};
+}
+
+/* To RTS, which iWARP's connection manager does by itself. */
+static int start_qp(struct rdma_cm_id *cm, struct ib_qp *qp,
+		    const struct rnic_kagent_connect *request)
+{
+	static const enum ib_qp_state states[] = { IB_QPS_INIT, IB_QPS_RTR,
+						   IB_QPS_RTS };
+	struct ib_qp_attr attributes;
+	int i, mask, error = 0;
+
+	if (kagent_is_iwarp(qp->device))
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(states) && !error; i++) {
+		memset(&attributes, 0, sizeof(attributes));
+		attributes.qp_state = states[i];
+		error = rdma_init_qp_attr(cm, &attributes, &mask);
+		if (error)
+			break;
+		if (states[i] == IB_QPS_INIT)
+			mask &= ~IB_QP_ACCESS_FLAGS;
+		if (states[i] == IB_QPS_RTR)
+			attributes.max_dest_rd_atomic =
+				request->responder_resources;
+		if (states[i] == IB_QPS_RTS)
+			attributes.max_rd_atomic = request->initiator_depth;
+		error = ib_modify_qp(qp, &attributes, mask);
+	}
+	return error;
 }
 
 int kagent_connect(struct kagent_session *session, void *argument)
@@ -239,7 +276,28 @@ int kagent_accept(struct kagent_session *session, void *argument)
 		return error;
 	parameters = parameters_of(request, qp);
 	rdma_lock_handler(id->cm);
-	error = rdma_accept(id->cm, &parameters);
+	error = start_qp(id->cm, qp->ib, request);
+	if (!error)
+		error = rdma_accept(id->cm, &parameters);
+	rdma_unlock_handler(id->cm);
+	return error;
+}
+
+int kagent_establish(struct kagent_session *session, void *argument)
+{
+	struct rnic_kagent_connect *request = argument;
+	struct kagent_id *id;
+	struct kagent_qp *qp;
+	int error = find_both(session, request, &id, &qp);
+
+	if (error)
+		return error;
+	if (kagent_is_iwarp(qp->ib->device))
+		return -EINVAL;
+	rdma_lock_handler(id->cm);
+	error = start_qp(id->cm, qp->ib, request);
+	if (!error)
+		error = rdma_accept(id->cm, NULL);
 	rdma_unlock_handler(id->cm);
 	return error;
 }

@@ -159,6 +159,9 @@ ssize_t kagent_read_events(struct kagent_session *session, char __user *place,
 			   size_t size, bool wait);
 bool kagent_has_events(struct kagent_session *session);
 
+/* connections.c */
+bool kagent_is_iwarp(const struct ib_device *ib);
+
 /* sessions.c: devices */
 extern struct ib_client kagent_client;
 struct kagent_session *kagent_new_session(void);
@@ -202,6 +205,7 @@ KAGENT_REQUEST(resolve_addr);
 KAGENT_REQUEST(resolve_route);
 KAGENT_REQUEST(connect);
 KAGENT_REQUEST(accept);
+KAGENT_REQUEST(establish);
 KAGENT_REQUEST(reject);
 KAGENT_REQUEST(disconnect);
 

@@ -40,6 +40,7 @@ static const struct request requests[] = {
 	{ RNIC_KAGENT_RESOLVE_ROUTE, kagent_resolve_route },
 	{ RNIC_KAGENT_CONNECT, kagent_connect },
 	{ RNIC_KAGENT_ACCEPT, kagent_accept },
+	{ RNIC_KAGENT_ESTABLISH, kagent_establish },
 	{ RNIC_KAGENT_REJECT, kagent_reject },
 	{ RNIC_KAGENT_DISCONNECT, kagent_disconnect },
 };

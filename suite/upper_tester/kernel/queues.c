@@ -298,6 +298,10 @@ int kagent_modify_qp(struct kagent_session *session, void *argument)
 	switch (request->state) {
 	case RNIC_KAGENT_QPS_INIT:
 		mask |= IB_QP_ACCESS_FLAGS;
+		if (kagent_is_iwarp(qp->ib->device))
+			break;
+		mask |= IB_QP_PKEY_INDEX | IB_QP_PORT;
+		attributes.port_num = rdma_start_port(qp->ib->device);
 		break;
 	case RNIC_KAGENT_QPS_RESET:
 	case RNIC_KAGENT_QPS_ERR:

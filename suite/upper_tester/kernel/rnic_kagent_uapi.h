@@ -17,7 +17,7 @@
 #include <linux/types.h>
 
 #define RNIC_KAGENT_DEVICE "/dev/rnic_kagent"
-#define RNIC_KAGENT_VERSION 2
+#define RNIC_KAGENT_VERSION 3
 
 #define RNIC_KAGENT_NAME_SIZE 64
 #define RNIC_KAGENT_ADDRESS_SIZE 28 /* of a sockaddr_in6 */
@@ -266,7 +266,13 @@ struct rnic_kagent_resolve_route {
 	__u32 timeout_ms;
 };
 
-/* rdma_connect and rdma_accept; rdma_reject uses the private data alone. */
+/*
+ * rdma_connect and rdma_accept; rdma_reject uses the private data alone. Of
+ * InfiniBand, whose connection manager leaves the states of a queue pair to its
+ * consumer, ACCEPT and ESTABLISH move it to RTS. ESTABLISH is the answer to
+ * RDMA_CM_EVENT_CONNECT_RESPONSE, which no other transport has; and who
+ * disconnects there moves the queue pair to ERR as well.
+ */
 struct rnic_kagent_connect {
 	__u32 id;
 	__u32 qp;
@@ -357,5 +363,7 @@ struct rnic_kagent_event {
 	_IOWR(RNIC_KAGENT_MAGIC, 25, struct rnic_kagent_send_chain)
 #define RNIC_KAGENT_POST_RECV_CHAIN \
 	_IOWR(RNIC_KAGENT_MAGIC, 26, struct rnic_kagent_recv_chain)
+#define RNIC_KAGENT_ESTABLISH \
+	_IOWR(RNIC_KAGENT_MAGIC, 27, struct rnic_kagent_connect)
 
 #endif /* RNIC_KAGENT_UAPI_H */

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "suite/upper_tester/common_replies.hpp"
+#include "suite/upper_tester/kverbs/device.hpp"
 #include "suite/upper_tester/kverbs/kverbs_driver.hpp"
 #include "suite/upper_tester/verbs/connection_rules.hpp"
 #include "suite/upper_tester/verbs/names.hpp"
@@ -210,7 +211,10 @@ int KverbsDriver::disconnect_now(Endpoint& endpoint) {
 int KverbsDriver::disconnect(const Endpoint& endpoint) {
   rnic_kagent_object id{};
   id.handle = endpoint.id;
-  return file_.call(RNIC_KAGENT_DISCONNECT, id);
+  const int error = file_.call(RNIC_KAGENT_DISCONNECT, id);
+  // iWARP's connection manager moves the queue pair itself; it may be in this state already.
+  if (!is_iwarp(device_)) static_cast<void>(modify(endpoint.queue_pair, RNIC_KAGENT_QPS_ERR));
+  return error;
 }
 
 // ---------------------------------------------------------------- events
@@ -238,7 +242,18 @@ iut::Octets KverbsDriver::private_data_of(const rnic_kagent_event& event) {
   return {start, start + event.private_data_length};
 }
 
+/// InfiniBand alone: the peer has accepted, and learns that we have heard it. No event says that the
+/// connection is up at our end.
+void KverbsDriver::establish(Endpoint& endpoint, rnic_kagent_event event) {
+  rnic_kagent_connect parameters =
+      connection_parameters(endpoint.link.parameters(), endpoint.id, endpoint.queue_pair);
+  event.status = -file_.call(RNIC_KAGENT_ESTABLISH, parameters);
+  event.code = event.status == 0 ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_ERROR;
+  take(endpoint, event);
+}
+
 void KverbsDriver::take(Endpoint& endpoint, const rnic_kagent_event& event) {
+  if (event.code == RDMA_CM_EVENT_CONNECT_RESPONSE) return establish(endpoint, event);
   using Step = verbs::Link::Step;
   verbs::Link::Reaction reaction = endpoint.link.take(
       {static_cast<rdma_cm_event_type>(event.code), std::abs(event.status), private_data_of(event),

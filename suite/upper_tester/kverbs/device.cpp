@@ -14,6 +14,10 @@
 namespace suite::upper_tester::kverbs {
 namespace {
 
+/// Of a request of InfiniBand's connection manager, 92 octets are for private data, and rdma_cm's own
+/// header takes 36 of them.
+constexpr int infiniband_private_data = 56;
+
 std::string why_not_open(int error) {
   std::string text = std::string(RNIC_KAGENT_DEVICE) + ": " + std::strerror(error);
   if (error == ENOENT || error == ENODEV)
@@ -41,7 +45,10 @@ std::string why_no_device(int error, const std::string& name, const rnic_kagent_
 
 }  // namespace
 
-std::string open_device(KernelFile& file, const std::string& name, rnic_kagent_open& device) {
+bool is_iwarp(const rnic_kagent_open& device) { return device.node_type == IBV_NODE_RNIC; }
+
+std::string open_device(KernelFile& file, const DriverOptions& options, rnic_kagent_open& device) {
+  const std::string& name = options.device;
   if (const int error = file.open(); error != 0) return why_not_open(error);
   device = {};
   device.version = RNIC_KAGENT_VERSION;
@@ -49,7 +56,7 @@ std::string open_device(KernelFile& file, const std::string& name, rnic_kagent_o
   name.copy(device.device, name.size());
   if (const int error = file.call(RNIC_KAGENT_OPEN, device); error != 0)
     return why_no_device(error, name, device);
-  if (device.node_type != IBV_NODE_RNIC)
+  if (!is_iwarp(device) && !options.any_transport)
     return std::string(device.device) + " is not an iWARP device";
   if ((device.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS) == 0)
     return std::string(device.device) +
@@ -66,7 +73,8 @@ std::vector<std::string> capabilities(const rnic_kagent_open& device,
                                  capability::endpoint_abort,    capability::send_invalidate,
                                  capability::remote_invalidate, capability::local_invalidate,
                                  capability::zero_based,        capability::chosen_base,
-                                 capability::fast_registration, capability::chains};
+                                 capability::fast_registration, capability::chains,
+                                 capability::loopback,          capability::completion_queues};
   if (device.reads_with_invalidate != 0) names.emplace_back(capability::read_invalidate);
   if (device.max_srq > 0) names.emplace_back(capability::shared_receive_queue);
   if (device.max_srq > 0 && (device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) != 0)
@@ -95,7 +103,8 @@ iut::Hello describe(const rnic_kagent_open& device, const DriverOptions& options
   hello.limits = {
       {"max_ird", std::min(device.max_qp_rd_atom, verbs::max_read_depth)},
       {"max_ord", std::min(device.max_qp_init_rd_atom, verbs::max_read_depth)},
-      {"max_private_data", RNIC_KAGENT_MAX_PRIVATE_DATA},
+      {"max_private_data",
+       is_iwarp(device) ? RNIC_KAGENT_MAX_PRIVATE_DATA : infiniband_private_data},
       {"max_pieces", std::min({device.max_send_sge, device.max_recv_sge, RNIC_KAGENT_MAX_PIECES})},
       {"max_read_pieces", device.max_sge_rd},
       {"max_send_depth", device.max_qp_wr},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An iWARP device behind /dev/rnic_kagent: how it is opened, and what it is and can do.
+// An RDMA device behind /dev/rnic_kagent: how it is opened, and what it is and can do.
 #pragma once
 
 #include <string>
@@ -11,10 +11,11 @@
 
 namespace suite::upper_tester::kverbs {
 
-/// Opens the module and the device of this name in it, or the only RNIC if the name is empty.
+/// Opens the module and in it the device that the options name, or the only RNIC if they name none.
 /// Empty, or one line that says what is missing and what to do.
-[[nodiscard]] std::string open_device(KernelFile& file, const std::string& name,
+[[nodiscard]] std::string open_device(KernelFile& file, const DriverOptions& options,
                                       rnic_kagent_open& device);
+[[nodiscard]] bool is_iwarp(const rnic_kagent_open& device);
 
 /// What the kernel's consumers can do with it, and the user's claims.
 [[nodiscard]] std::vector<std::string> capabilities(const rnic_kagent_open& device,

@@ -13,6 +13,13 @@ namespace suite::upper_tester::kverbs {
 
 using verbs::failed;
 
+namespace {
+
+/// In a completion queue that endpoints share, for two requests of each of them.
+constexpr std::uint32_t room_for_drains = 32;
+
+}  // namespace
+
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateSharedQueue& command) {
   if (command.queue == 0 || shared_queues_.count(command.queue) != 0)
     return exists("shared queue", command.queue);
@@ -63,9 +70,55 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ArmSharedQueueL
   return iut::Reply{};
 }
 
-/// The completion queue has room for all that can be posted at one time, or is so small that it
-/// overflows, since no completion is taken from it. The queues have room for the request by which
-/// ib_drain_qp finds their end.
+/// Of a shared queue, whose consumer the kernel wakes for every completion.
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateCompletionQueue& command) {
+  if (command.queue == 0 || completion_queues_.count(command.queue) != 0)
+    return exists("completion queue", command.queue);
+  if (command.solicited_only) return unsupported("ib_alloc_cq arms its queue for all completions");
+  rnic_kagent_cq made{};
+  made.entries =
+      std::min(command.depth + room_for_drains, static_cast<std::uint32_t>(device_.max_cqe));
+  made.poll = RNIC_KAGENT_POLL_SOFTIRQ;
+  if (const int error = file_.call(RNIC_KAGENT_CREATE_CQ, made); error != 0)
+    return failed("ib_alloc_cq", error);
+  completion_queues_[command.queue] = made.handle;
+  return iut::Reply{};
+}
+
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::DestroyCompletionQueue& command) {
+  const auto found = completion_queues_.find(command.queue);
+  if (found == completion_queues_.end()) return no_such("completion queue", command.queue);
+  if (const int error = file_.destroy(found->second); error != 0)
+    return failed("ib_free_cq", error);
+  completion_queues_.erase(found);
+  return iut::Reply{};
+}
+
+/// The one that the command names; or one of its own with so many entries, or that is so small that
+/// it overflows, since no completion is taken from it.
+KverbsDriver::Answer KverbsDriver::make_completions(Endpoint& endpoint,
+                                                    const iut::CreateEndpoint& command,
+                                                    std::uint64_t entries) {
+  if (command.completion_queue != 0) {
+    const auto found = completion_queues_.find(command.completion_queue);
+    if (found == completion_queues_.end())
+      return no_such("completion queue", command.completion_queue);
+    endpoint.completions = found->second;
+    endpoint.shares_completions = true;
+    return std::nullopt;
+  }
+  const bool taken = command.completion_depth == 0;
+  rnic_kagent_cq made{};
+  made.entries = static_cast<std::uint32_t>(std::min<std::uint64_t>(
+      taken ? entries : command.completion_depth, static_cast<std::uint64_t>(device_.max_cqe)));
+  made.poll = taken ? RNIC_KAGENT_POLL_SOFTIRQ : RNIC_KAGENT_POLL_NEVER;
+  if (const int error = file_.call(RNIC_KAGENT_CREATE_CQ, made); error != 0)
+    return failed(taken ? "ib_alloc_cq" : "ib_create_cq", error);
+  endpoint.completions = made.handle;
+  return std::nullopt;
+}
+
+/// The queues have room for the request by which ib_drain_qp finds their end.
 KverbsDriver::Answer KverbsDriver::make_queues(Endpoint& endpoint,
                                                const iut::CreateEndpoint& command, Object domain,
                                                Object shared) {
@@ -76,26 +129,18 @@ KverbsDriver::Answer KverbsDriver::make_queues(Endpoint& endpoint,
   rnic_kagent_qp made{};
   made.max_send_wr = with_drain(command.send_depth);
   made.max_recv_wr = shared != 0 ? 0 : with_drain(command.receive_depth);
-  rnic_kagent_cq completions{};
-  const bool taken = command.completion_depth == 0;
   const auto entries =
-      taken ? std::uint64_t{made.max_send_wr} + std::max(with_drain(command.receive_depth), 1U)
-            : command.completion_depth;
-  completions.entries = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(entries, static_cast<std::uint64_t>(device_.max_cqe)));
-  completions.poll = taken ? RNIC_KAGENT_POLL_SOFTIRQ : RNIC_KAGENT_POLL_NEVER;
-  if (const int error = file_.call(RNIC_KAGENT_CREATE_CQ, completions); error != 0)
-    return failed(taken ? "ib_alloc_cq" : "ib_create_cq", error);
-  endpoint.completions = completions.handle;
-  endpoint.drainable = taken && made.max_send_wr > command.send_depth &&
+      std::uint64_t{made.max_send_wr} + std::max(with_drain(command.receive_depth), 1U);
+  if (auto reply = make_completions(endpoint, command, entries)) return reply;
+  endpoint.drainable = command.completion_depth == 0 && made.max_send_wr > command.send_depth &&
                        (shared != 0 || made.max_recv_wr > command.receive_depth);
 
   made.pd = domain;
-  made.cq = completions.handle;
+  made.cq = endpoint.completions;
   made.srq = shared;
   made.max_send_sge = made.max_recv_sge = command.max_pieces;
   if (const int error = file_.call(RNIC_KAGENT_CREATE_QP, made); error != 0) {
-    static_cast<void>(file_.destroy(completions.handle));
+    if (!endpoint.shares_completions) static_cast<void>(file_.destroy(endpoint.completions));
     return failed("ib_create_qp", error);
   }
   endpoint.queue_pair = made.handle;
@@ -157,7 +202,8 @@ std::string KverbsDriver::release(Endpoint& endpoint) {
   }
   note_failure(errors, "ib_destroy_qp", file_.destroy(endpoint.queue_pair));
   note_failure(errors, "rdma_destroy_id", file_.destroy(endpoint.id));
-  note_failure(errors, "ib_free_cq", file_.destroy(endpoint.completions));
+  if (!endpoint.shares_completions)
+    note_failure(errors, "ib_free_cq", file_.destroy(endpoint.completions));
   return errors;
 }
 

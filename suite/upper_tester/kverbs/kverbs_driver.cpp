@@ -30,8 +30,7 @@ std::string KverbsDriver::prepare() {
            "device with itself";
   for (const std::string& address : options_.addresses)
     if (!socket_address(address, 0)) return "--address " + address + " is no IPv4 or IPv6 literal";
-  if (std::string error = open_device(file_, options_.device, device_); !error.empty())
-    return error;
+  if (std::string error = open_device(file_, options_, device_); !error.empty()) return error;
   const iut::CreateDomain by_default;
   if (const Answer made = run(0, by_default); made->outcome != iut::Outcome::ok) return made->error;
   return {};
@@ -108,6 +107,9 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Reset&) {
   for (const auto& [handle, queue] : shared_queues_)
     note_failure(errors, "ib_destroy_srq", file_.destroy(queue));
   shared_queues_.clear();
+  for (const auto& [handle, queue] : completion_queues_)
+    note_failure(errors, "ib_free_cq", file_.destroy(queue));
+  completion_queues_.clear();
   for (const auto& [handle, region] : regions_) {
     note_failure(errors, "ib_dereg_mr", file_.destroy(region.object));
     note_failure(errors, "the memory of a region", file_.destroy(region.memory.handle()));
@@ -125,8 +127,8 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::Reset&) {
 
 KverbsDriver::Endpoint* KverbsDriver::endpoint_of(Object object) {
   for (auto& [handle, endpoint] : endpoints_)
-    if (object != 0 &&
-        (endpoint.queue_pair == object || endpoint.id == object || endpoint.completions == object))
+    if (object != 0 && (endpoint.queue_pair == object || endpoint.id == object ||
+                        (endpoint.completions == object && !endpoint.shares_completions)))
       return &endpoint;
   return nullptr;
 }

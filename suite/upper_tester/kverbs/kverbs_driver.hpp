@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Drives an iWARP device through the kernel's own verbs and connection manager, by the module
+// Drives an RDMA device through the kernel's own verbs and connection manager, by the module
 // rnic_kagent.
 //
 // A kernel consumer registers memory by a work request, so each protection domain has a queue pair
@@ -67,6 +67,7 @@ class KverbsDriver final : public Driver {
   };
   struct Endpoint {
     Object completions = 0, id = 0, queue_pair = 0;
+    bool shares_completions = false;
     bool drainable = true;
     verbs::Link link;
   };
@@ -112,6 +113,7 @@ class KverbsDriver final : public Driver {
   int resolve(Endpoint& endpoint);
   void start_connecting(Endpoint& endpoint);
   void resolve_route(Endpoint& endpoint);
+  void establish(Endpoint& endpoint, rnic_kagent_event event);
   int disconnect(const Endpoint& endpoint);
   int disconnect_now(Endpoint& endpoint);
   void take_connection_event(const rnic_kagent_event& event);
@@ -123,7 +125,11 @@ class KverbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::ResizeSharedQueue&);
   Answer run(std::uint64_t, const iut::DestroySharedQueue&);
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
+  Answer run(std::uint64_t, const iut::CreateCompletionQueue&);
+  Answer run(std::uint64_t, const iut::DestroyCompletionQueue&);
   Answer run(std::uint64_t, const iut::CreateEndpoint&);
+  Answer make_completions(Endpoint& endpoint, const iut::CreateEndpoint& command,
+                          std::uint64_t entries);
   Answer make_queues(Endpoint& endpoint, const iut::CreateEndpoint& command, Object domain,
                      Object shared);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
@@ -167,6 +173,7 @@ class KverbsDriver final : public Driver {
   std::map<Handle, Domain> domains_;  ///< 0 is the default one
   std::map<Handle, Region> regions_;
   std::map<Handle, Object> shared_queues_;
+  std::map<Handle, Object> completion_queues_;
   std::map<Handle, Endpoint> endpoints_;
   std::map<Handle, Object> listeners_;
   std::map<Handle, Object> requests_;

@@ -143,6 +143,12 @@ void KverbsDriver::take(Registrar& registrar, const rnic_kagent_event& event) {
       connect.qp = registrar.passive_pair;
       error = file_.call(RNIC_KAGENT_ACCEPT, connect);
       break;
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:  // of InfiniBand
+      connect.id = registrar.active_id;
+      connect.qp = registrar.active_pair;
+      error = file_.call(RNIC_KAGENT_ESTABLISH, connect);
+      if (error == 0) ++registrar.established;
+      break;
     case RDMA_CM_EVENT_ESTABLISHED:
       ++registrar.established;
       break;

@@ -157,7 +157,8 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
                                         capability::backlog,
                                         capability::event_objects,
                                         capability::wildcard_listen,
-                                        capability::fast_registration};
+                                        capability::fast_registration,
+                                        capability::loopback};
   const auto take = [&capabilities](const char* one) { std::erase(capabilities, one); };
   if (!offer.enhanced_startup) {
     take(capability::enhanced_startup);

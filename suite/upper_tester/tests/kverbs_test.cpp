@@ -49,32 +49,16 @@ BOOST_AUTO_TEST_CASE(version_2_keeps_its_layout) {
 }
 
 BOOST_AUTO_TEST_CASE(each_request_has_a_number_of_its_own) {
-  const std::vector<unsigned long> numbers{RNIC_KAGENT_OPEN,
-                                           RNIC_KAGENT_DESTROY,
-                                           RNIC_KAGENT_ALLOC_PD,
-                                           RNIC_KAGENT_ALLOC_MEMORY,
-                                           RNIC_KAGENT_ALLOC_MR,
-                                           RNIC_KAGENT_MAP_MR,
-                                           RNIC_KAGENT_CREATE_CQ,
-                                           RNIC_KAGENT_PROCESS_CQ,
-                                           RNIC_KAGENT_CREATE_SRQ,
-                                           RNIC_KAGENT_MODIFY_SRQ,
-                                           RNIC_KAGENT_CREATE_QP,
-                                           RNIC_KAGENT_MODIFY_QP,
-                                           RNIC_KAGENT_QUERY_QP,
-                                           RNIC_KAGENT_DRAIN_QP,
-                                           RNIC_KAGENT_POST_SEND,
-                                           RNIC_KAGENT_POST_RECV,
-                                           RNIC_KAGENT_CREATE_ID,
-                                           RNIC_KAGENT_BIND,
-                                           RNIC_KAGENT_RESOLVE_ADDR,
-                                           RNIC_KAGENT_RESOLVE_ROUTE,
-                                           RNIC_KAGENT_CONNECT,
-                                           RNIC_KAGENT_ACCEPT,
-                                           RNIC_KAGENT_REJECT,
-                                           RNIC_KAGENT_DISCONNECT,
-                                           RNIC_KAGENT_POST_SEND_CHAIN,
-                                           RNIC_KAGENT_POST_RECV_CHAIN};
+  const std::vector<unsigned long> numbers{
+      RNIC_KAGENT_OPEN,         RNIC_KAGENT_DESTROY,         RNIC_KAGENT_ALLOC_PD,
+      RNIC_KAGENT_ALLOC_MEMORY, RNIC_KAGENT_ALLOC_MR,        RNIC_KAGENT_MAP_MR,
+      RNIC_KAGENT_CREATE_CQ,    RNIC_KAGENT_PROCESS_CQ,      RNIC_KAGENT_CREATE_SRQ,
+      RNIC_KAGENT_MODIFY_SRQ,   RNIC_KAGENT_CREATE_QP,       RNIC_KAGENT_MODIFY_QP,
+      RNIC_KAGENT_QUERY_QP,     RNIC_KAGENT_DRAIN_QP,        RNIC_KAGENT_POST_SEND,
+      RNIC_KAGENT_POST_RECV,    RNIC_KAGENT_CREATE_ID,       RNIC_KAGENT_BIND,
+      RNIC_KAGENT_RESOLVE_ADDR, RNIC_KAGENT_RESOLVE_ROUTE,   RNIC_KAGENT_CONNECT,
+      RNIC_KAGENT_ACCEPT,       RNIC_KAGENT_ESTABLISH,       RNIC_KAGENT_REJECT,
+      RNIC_KAGENT_DISCONNECT,   RNIC_KAGENT_POST_SEND_CHAIN, RNIC_KAGENT_POST_RECV_CHAIN};
   std::set<unsigned> places;
   for (const unsigned long number : numbers) places.insert(_IOC_NR(number));
   BOOST_TEST(places.size() == numbers.size());
@@ -87,7 +71,7 @@ BOOST_AUTO_TEST_CASE(capabilities_are_those_of_kernel_consumers) {
   options.addresses = {"10.77.0.2"};
   auto words = capabilities(device, options);
   for (const char* always : {"local_invalidate", "remote_invalidate", "zero_based", "chosen_base",
-                             "fast_registration", "chains"})
+                             "fast_registration", "chains", "loopback", "completion_queues"})
     BOOST_TEST(has(words, always), always);
   for (const char* absent : {"read_invalidate", "shared_receive_queue", "atomics", "ipv6",
                              "memory_windows", "endpoint_reset"})
@@ -109,12 +93,17 @@ BOOST_AUTO_TEST_CASE(hello_states_what_a_fast_registration_can_hold) {
   device.page_size = 4096;
   device.max_send_sge = 6;
   device.max_recv_sge = 64;
-  const iut::Hello hello = describe(device, {});
+  device.node_type = IBV_NODE_RNIC;
+  iut::Hello hello = describe(device, {});
   BOOST_TEST(hello.driver == "kverbs");
   BOOST_TEST(hello.limits.at("max_region") == 1 << 20);
   BOOST_TEST(hello.limits.at("max_pages") == 256);
   BOOST_TEST(hello.limits.at("page_size") == 4096);
   BOOST_TEST(hello.limits.at("max_pieces") == 6);
+  BOOST_TEST(hello.limits.at("max_private_data") == 255);
+  device.node_type = IBV_NODE_CA;
+  hello = describe(device, {});
+  BOOST_TEST(hello.limits.at("max_private_data") == 56);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_missing_is_said) {

@@ -156,7 +156,7 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                  capability::chains,          capability::inline_data,
                                  capability::endpoint_access, capability::endpoint_attributes,
                                  capability::backlog,         capability::event_objects,
-                                 capability::wildcard_listen};
+                                 capability::wildcard_listen, capability::loopback};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
                                capability::local_invalidate});

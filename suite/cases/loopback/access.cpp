@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// ibv_reg_mr(3), ibv_dereg_mr(3) and ibv_alloc_pd(3): what the other end can do with a region. How a
+// refusal looks differs from transport to transport (docs/disputes.md D87).
+#include "suite/cases/loopback/loopback_body.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::uint32_t length = 100;
+
+/// A region that one end may use, and a small one that is open to Reads.
+struct Memory {
+  Region region, readable;
+
+  Memory(Consumer& iut, const iut::Access& access, iut::Handle domain = 0)
+      : region(iut.register_memory(length, access, 0xA5, domain)),
+        readable(iut.register_memory(8, access::remote_read)) {}
+};
+
+}  // namespace
+
+LOOPBACK_CASE(access_flags_say_what_the_other_end_can_do, rules("verbs.region.access-flags")) {
+  constexpr RuleRef rule = "verbs.region.access-flags";
+  const auto written = [&](const iut::Access& access) {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access);
+    const Work write = active.write(payload(16), memory.region);
+    expect_refused(active, memory.region, memory.readable, rule);
+  };
+  const auto read = [&](const iut::Access& access) {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access);
+    const Work refused = active.read(16, memory.region);
+    expect(refused, completes_in_error());
+    expect(refused.buffer, unchanged);
+  };
+  row("a region for Reads is read", [&] {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_read);
+    const Work allowed = active.read(16, memory.region);
+    expect(allowed, completes());
+    expect(allowed.buffer, holds(part_of(memory.region.contents, 0, 16)));
+  });
+  row("a region for Reads is written to", [&] { written(access::remote_read); });
+  row("a region for Writes is written to", [&] {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_write);
+    const Work allowed = active.write(payload(16), memory.region);
+    expect_told(active, passive, rule);
+    expect(memory.region, holds(payload(16)));
+  });
+  row("a region for Writes is read", [&] { read(access::remote_write); });
+  row("a region for its owner is written to", [&] { written(access::local); });
+  row("a region for its owner is read", [&] { read(access::local); });
+}
+
+LOOPBACK_CASE(octets_beside_a_region_are_out_of_reach, rules("verbs.region.bounds")) {
+  constexpr RuleRef rule = "verbs.region.bounds";
+  const auto beside = [&](const char* name, std::uint64_t offset, std::uint32_t octets) {
+    row(fmt::format("written {}", name), [&] {
+      const auto [active, passive] = connect_to_itself();
+      const Memory memory(iut, access::remote_read_write);
+      const Work write = active.write(payload(octets), memory.region, offset);
+      expect_refused(active, memory.region, memory.readable, rule);
+    });
+    row(fmt::format("read {}", name), [&] {
+      const auto [active, passive] = connect_to_itself();
+      const Memory memory(iut, access::remote_read_write);
+      const Work read = active.read(octets, memory.region, offset);
+      expect(read, completes_in_error());
+    });
+  };
+  row("its last octet is written and read", [&] {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_read_write);
+    const Work write = active.write(payload(1), memory.region, length - 1);
+    const Work read = active.read(1, memory.region, length - 1);
+    expect(read, completes());
+    expect(read.buffer, holds(payload(1)));
+    expect(memory.region, holds(payload(1), length - 1));
+  });
+  beside("from one octet before", ~std::uint64_t{0}, 8);
+  beside("to one octet behind", length - 7, 8);
+  beside("wholly behind", length, 8);
+}
+
+LOOPBACK_CASE(deregistered_region_is_closed, rules("verbs.region.closed-once-deregistered")) {
+  row("written to", [&] {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_read_write);
+    iut.deregister(memory.region);
+    const Work write = active.write(payload(16), memory.region);
+    expect_refused(active, memory.region, memory.readable, "verbs.region.closed-once-deregistered");
+  });
+  row("read", [&] {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_read_write);
+    iut.deregister(memory.region);
+    const Work read = active.read(16, memory.region);
+    expect(read, completes_in_error());
+  });
+}
+
+LOOPBACK_CASE(region_of_another_domain_is_closed, rules("verbs.region.of-its-domain")) {
+  const auto in_another = [&](const auto& use) {
+    const auto [active, passive] = connect_to_itself();
+    const Memory memory(iut, access::remote_read_write, iut.create_domain());
+    use(active, memory);
+  };
+  row("written to", [&] {
+    in_another([&](const End& by, const Memory& memory) {
+      const Work write = by.write(payload(16), memory.region);
+      expect_refused(by, memory.region, memory.readable, "verbs.region.of-its-domain");
+    });
+  });
+  row("read", [&] {
+    in_another([&](const End& by, const Memory& memory) {
+      const Work read = by.read(16, memory.region);
+      expect(read, completes_in_error());
+    });
+  });
+}
+
+CASES_OF_FILE(loopback, access)
+
+}  // namespace suite::cases
