@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // ibv_reg_mr(3), ibv_dereg_mr(3) and ibv_alloc_pd(3): what the other end can do with a region. How a
-// refusal looks differs from transport to transport (docs/disputes.md D87).
+// refusal looks differs from transport to transport (docs/disputes.md D91).
 #include "suite/cases/loopback/loopback_body.hpp"
 
 namespace suite::cases {

@@ -91,7 +91,7 @@ class LoopbackBody : public Body {
   void expect_told(const End& from, const End& to, RuleRef rule);
   /// What `by` has posted last has to be refused by the other end: it changes nothing in `region`,
   /// and ends the connection, so that a Read of `by` behind it brings nothing of `readable`, which
-  /// is open (docs/disputes.md D87).
+  /// is open (docs/disputes.md D91).
   void expect_refused(const End& by, const Region& region, const Region& readable, RuleRef rule);
   /// The connection of this end is over; what is outstanding on it has been flushed before.
   void expect_disconnected(const End& end, RuleRef rule);
