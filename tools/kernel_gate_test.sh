@@ -84,8 +84,9 @@ judge 0 kverbs --iut kverbs:siw-vm --select 'kmem.*' "${wire[@]:2}" "${checked[@
 exercise() { "$build/suite/lab/rnic-lab" siw-vm "${checked[@]}" --watch-kernel "$@" || fail "something is left, or the kernel complains"; }
 exercise --variant tunable --kernel-agent --program "$build/suite/upper_tester/rnic-agent" --program "$build/suite/upper_tester/rnic-kernel-refusals" -- \
   python3 suite/upper_tester/tests/kernel_module_exercise.py "$build/suite/upper_tester/rnic-agent"
-exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" --program "$build/suite/upper_tester/rnic-kdat-memory" -- \
-  python3 suite/cases/kdat/tests/module_exercise.py
+exercise --kdat --program "$build/suite/cases/rnic-dat-cases" --program "$build/suite/cases/librnic_kdat_shim.so" --program "$build/suite/upper_tester/rnic-kdat-memory" \
+  --program "$build/suite/upper_tester/rnic-agent" -- \
+  python3 suite/cases/kdat/tests/module_exercise.py "$build/suite/upper_tester/rnic-agent"
 
 # kmemleak does find what is lost: a module of ours forgets to free its note of each piece of memory.
 leaky=$work/leaky

@@ -8,13 +8,14 @@
 rnic-lab fails if the guest's kernel complains; on one with checks, lost memory fails the test after which it is found.
 """
 import pathlib
+import subprocess
 import sys
 import unittest
 
 import talk
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import CHANNEL, PROGRAM, in_guest, lost_memory, objects_of  # noqa: E402
+from guest import CHANNEL, PROGRAM, in_guest, lost_memory, objects_of, start_in_guest  # noqa: E402
 
 AGENT = sys.argv.pop(1)
 SIW, TESTER = "10.77.0.2", "10.77.0.1"
@@ -79,22 +80,47 @@ class Module(unittest.TestCase):
         said, status = in_guest("rnic-kernel-refusals")
         self.assertEqual((said, status), ("", 0))
 
-    def test_the_device_goes_under_load(self):
+    def go_under_load(self, command):
         self.connect_with_work()
-        said, status = in_guest("rdma link del siw0")
-        self.assertEqual(status, 0, said)
-        self.siw.wait("asynchronous", kind="device_fatal")
+        return talk.go_under_load(self.siw, self.peer, lambda: start_in_guest(command, subprocess.PIPE))
+
+    def check_the_agent_of_a_removed_device(self):
         self.assertEqual(objects_of("rnic_kagent"), [])
         self.assertEqual(self.siw.wait("reply", command=self.siw.post("register_memory", region=7, length=64))["outcome"],
                          "failed")
         self.siw.ask("reset")
         self.assertEqual(self.siw.end(), 0)
-        said, status = in_guest("rdma link add siw0 type siw netdev eth0")
-        self.assertEqual(status, 0, said)
+
+    def check_the_device_works_again(self):
         self.check_nothing_is_left()
         self.siw = self.start(PROGRAM, CHANNEL, "/bin/rnic-agent", *KAGENT)
         self.peer.ask("reset")
         talk.exercise(self.siw, self.peer, SIW)
+
+    def test_the_device_goes_under_load(self):
+        said, status = self.go_under_load("rdma link del siw0")
+        self.assertEqual(status, 0, said)
+        self.check_the_agent_of_a_removed_device()
+        said, status = in_guest("rdma link add siw0 type siw netdev eth0")
+        self.assertEqual(status, 0, said)
+        self.check_the_device_works_again()
+
+    def test_the_driver_is_unloaded_in_use(self):
+        """It may refuse that as long as somebody uses it; then nothing has changed. Nothing is being sent: what a driver does with that is its own."""
+        self.connect_with_work()
+        for work in range(20):
+            self.siw.wait("completion", work=work, status="success")
+        said, status = in_guest("rmmod siw")
+        if status == 0:
+            self.siw.wait("asynchronous", kind="device_fatal")
+            self.check_the_agent_of_a_removed_device()
+            said, status = in_guest("siw-variant tunable")
+            self.assertEqual(status, 0, said)
+        else:
+            talk.send(self.siw, self.peer, 1000)
+            self.siw.ask("reset")
+            self.assertEqual(self.siw.end(), 0)
+        self.check_the_device_works_again()
 
 
 if __name__ == "__main__":

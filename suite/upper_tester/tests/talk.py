@@ -115,6 +115,29 @@ def send(source, sink, work, operation="send", **members):
     return got
 
 
+def go_under_load(source, sink, start, window=16, busy=200):
+    """Keeps Sends outstanding between connected endpoints. Once some are done, start() starts a process after which the device of `source` is gone,
+    or which fails; what it printed, and its exit status."""
+    posted = done = 0
+    process = None
+    until = time.monotonic() + source.deadline
+    while True:
+        while posted - done < window:
+            sink.ask("post_receive", endpoint=1, work=2000 + posted, pieces=[{"region": 2, "offset": 0, "length": 64}])
+            source.post("post_work", endpoint=1, work=2000 + posted, operation="send",
+                        pieces=[{"region": 1, "offset": 0, "length": 64}])
+            posted += 1
+        event = source.read(until)
+        if event["type"] == "asynchronous" and event["kind"] == "device_fatal" or process and process.poll():
+            assert process, f"only {done} Sends were done before the end"
+            said, _ = process.communicate(timeout=120)
+            return said.decode(), process.returncode
+        if event["type"] == "completion" and event["status"] == "success":
+            done += 1
+            until = time.monotonic() + source.deadline
+            process = start() if done == busy else process
+
+
 def exercise(passive, active, passive_address, family="ipv4", invalidate=True):
     """Connects, moves data in every way that both can, disconnects, and checks what remains."""
     passive_region = prepare(passive)
