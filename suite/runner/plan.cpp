@@ -12,6 +12,11 @@ using Cases = std::vector<const cases::Case*>;
 // Bringing up another copy of the IUT takes as long as some dozens of cases.
 constexpr std::size_t worth_another_copy = 40;
 
+bool rests_on(const cases::Case& one, const Control& control) {
+  if (control.place == &cases::Controls::loopback_read) return one.layer == "loopback";
+  return one.layer != "dat" && one.layer != "kdat" && one.layer != "loopback";
+}
+
 Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart) {
   Plan plan;
   std::vector<cases::Configuration> groups;
@@ -24,13 +29,12 @@ Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart)
                          .alone = alone});
     plan.list.push_back(one);
   };
-  const auto rests_on_controls = [](const cases::Case* one) {
-    return one->layer != "dat" && one->layer != "kdat" && one->layer != "loopback";
-  };
   add(&parts.sentinel, true);
-  if (std::ranges::any_of(together, rests_on_controls) ||
-      std::ranges::any_of(apart, rests_on_controls))
-    for (const Control& control : parts.controls) add(&control.one, true);
+  for (const Control& control : parts.controls) {
+    const auto rests_on_it = [&control](const cases::Case* one) { return rests_on(*one, control); };
+    if (std::ranges::any_of(together, rests_on_it) || std::ranges::any_of(apart, rests_on_it))
+      add(&control.one, true);
+  }
   for (const cases::Case* one : together) add(one, false);
   for (const cases::Case* one : apart) add(one, true);
   add(&parts.sentinel, true);

@@ -2,6 +2,7 @@
 #include "suite/runner/sentinel_case.hpp"
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/loopback/loopback_body.hpp"
 
 namespace suite::cases {
 
@@ -32,6 +33,15 @@ CONFORMANCE_CASE(iut_connects, rules("rdmap.send.untagged-buffer"), as_initiator
   expect(received, completes().with_length(16));
 }
 
+LOOPBACK_CASE(iut_reads_from_itself, rules("verbs.transfer.read-brings-remote-memory")) {
+  from_both_ends([&](const End& from, const End& to) {
+    const Region source = to.memory(16, access::remote_read);
+    const Work read = from.read(16, source);
+    expect(read, completes());
+    expect(read.buffer, holds(source.contents));
+  });
+}
+
 CASES_OF_FILE(harness, sentinel)
 
 }  // namespace suite::cases
@@ -44,7 +54,8 @@ std::vector<Control> control_cases() {
   const std::vector<cases::Case> all = cases::harness_sentinel();
   return {{all.at(1), &cases::Controls::read},
           {all.at(2), &cases::Controls::iut_read},
-          {all.at(3), &cases::Controls::initiator}};
+          {all.at(3), &cases::Controls::initiator},
+          {all.at(4), &cases::Controls::loopback_read}};
 }
 
 }  // namespace suite::runner

@@ -22,7 +22,8 @@ constexpr auto table_of(const Controls*) {
   using base::record::required;
   return base::record::table("controls", required("read", &Controls::read),
                              required("iut_read", &Controls::iut_read),
-                             required("initiator", &Controls::initiator));
+                             required("initiator", &Controls::initiator),
+                             required("loopback_read", &Controls::loopback_read));
 }
 
 }  // namespace suite::cases

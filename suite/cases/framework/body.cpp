@@ -78,10 +78,13 @@ RowSoFar Body::row_so_far() const {
           .stream_gave_up = partner_ && partner_->gave_up()};
 }
 
+std::string Body::why_its_reads_show_nothing(std::string_view) {
+  return why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
+}
+
 void Body::on_record(ExpectationRecord& made) {
   made.at = context_.now();
-  const std::string why =
-      why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
+  const std::string why = why_its_reads_show_nothing(made.rule);
   if (!why.empty()) shows_nothing_ = why;
   if (made.judgement == Judgement::fail &&
       (!why.empty() || (partner_ && excused_by_lower_layer(made.rule, row_so_far()))))
@@ -132,8 +135,7 @@ CaseStop Body::judged(CaseStop stop) {
   }
   if (trouble.empty()) return stop;
   const std::string reason = fmt::format("{}: {}", trouble, stop.reason);
-  const std::string why =
-      why_reads_show_nothing(environment_.controls, context_.evidence.reads, case_.rules);
+  const std::string why = why_its_reads_show_nothing({});
   if (!why.empty() || (partner_ && end_is_explained(row_so_far())))
     return {Verdict::inconclusive, why.empty() ? reason : why};
   outcome_.expectations.push_back({.rule = "ddp.close.not-by-ddp-alone",

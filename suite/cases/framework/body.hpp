@@ -171,6 +171,9 @@ class Body : public Judging {
   void close_connections();
   /// The case itself: the body of CONFORMANCE_CASE.
   virtual void body() = 0;
+  /// Why what came of RDMA Reads shows nothing, if a control has failed that is not about the case, or the rule
+  /// that is judged; else empty. No rule: the end of the connection is judged.
+  [[nodiscard]] virtual std::string why_its_reads_show_nothing(std::string_view rule);
   void note_fault(const SenderFault& fault);
   /// What was judged after a Read shows nothing if Reads do not work at all: neither that it passes
   /// nor that something is missing. What came before the Read in the row stands, and so does what

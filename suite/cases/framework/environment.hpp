@@ -42,6 +42,8 @@ struct Controls {
   std::optional<FailedControl> iut_read{};
   /// A connection that the IUT opens.
   std::optional<FailedControl> initiator{};
+  /// RDMA Reads of the IUT connected with itself, behind Sends.
+  std::optional<FailedControl> loopback_read{};
 };
 
 struct Environment {

@@ -131,11 +131,20 @@ Ends LoopbackBody::connect_to_itself(const LoopbackTerms& terms) {
   return ends;
 }
 
+std::string LoopbackBody::why_its_reads_show_nothing(std::string_view rule) {
+  const auto& failed = environment().controls.loopback_read;
+  if (!failed || failed->rule == rule || !context().evidence.reads.by_iut) return {};
+  return "no RDMA Read of the IUT from itself succeeds, so what came of one shows nothing: " +
+         failed->reason;
+}
+
 /// The IUT refuses work because a connection has ended that the case has not ended.
 CaseStop LoopbackBody::judged(CaseStop stop) {
   if (stop.verdict != Verdict::error || !stop.refused) return stop;
   iut.poll();
   if (!iut.take<iut::DisconnectedEvent>(context().loop.now())) return stop;
+  if (std::string why = why_its_reads_show_nothing({}); !why.empty())
+    return {Verdict::inconclusive, std::move(why)};
   return {.verdict = Verdict::fail,
           .reason = "the IUT has ended the connection: " + stop.reason,
           .rule = std::string(rules_of_case().front())};

@@ -102,6 +102,9 @@ class LoopbackBody : public Body {
 
   [[nodiscard]] CaseStop judged(CaseStop stop) override;
 
+ protected:
+  [[nodiscard]] std::string why_its_reads_show_nothing(std::string_view rule) override;
+
  private:
   void await_established(const End& end);
   void open(const Ends& ends);
