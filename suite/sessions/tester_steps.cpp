@@ -29,15 +29,17 @@ struct Target {
   bool is_needed = false;
 };
 
-std::vector<Target> targets_of(const model::Memory& memory) {
+std::vector<Target> targets_of(const model::State& state) {
+  const model::Memory& memory = state.memory;
   std::vector<Target> targets;
   for (const Region& each : memory.regions)
-    targets.push_back({each.stag, each.base, each.length(), each.access, each.domain, std::nullopt,
-                       each.valid, is_for_work(each) || memory.has_windows(each.handle)});
+    targets.push_back(
+        {each.stag, each.base, each.length(), each.access, each.domain, std::nullopt, each.valid,
+         is_for_work(each) || memory.has_windows(each.handle) || is_awaited(state, each.stag)});
   for (const model::Window& each : memory.windows)
     if (each.length > 0)
       targets.push_back({each.stag, each.base, each.length, each.access, each.domain, each.stream,
-                         each.bound, false});
+                         each.bound, is_awaited(state, each.stag)});
   return targets;
 }
 
@@ -104,7 +106,7 @@ class TesterStep {
   /// The STag that the step selects among the suitable ones.
   [[nodiscard]] std::optional<Target> pick(const std::function<bool(const Target&)>& suits) const {
     std::vector<Target> list;
-    for (const Target& each : targets_of(play_.known().memory))
+    for (const Target& each : targets_of(play_.known()))
       if (suits(each)) list.push_back(each);
     if (list.empty()) return std::nullopt;
     return list[step_.object % list.size()];
@@ -377,10 +379,20 @@ class TesterStep {
         return message.with_opcode(
             static_cast<std::uint8_t>(value % 2 == 0 ? value % 8 : 12 + value % 4));
       default:
-        return message.tagged ? message : with_untagged_fault(message, value);
+        return message.tagged ? with_tagged_fault(message, value)
+                              : with_untagged_fault(message, value);
     }
   }
   static constexpr std::size_t most_segments = 64;
+
+  /// STag and TO of a segment without octets mean nothing (RFC 5041 section 5.2).
+  [[nodiscard]] Outgoing with_tagged_fault(const Outgoing& message, std::uint64_t value) const {
+    if (step_.wrong != Wrong::unused_stag || !message.payload.empty()) return message;
+    return message.with_tagged([value](std::size_t, rnic::wire::TaggedHeader& header) {
+      header.stag = header.stag.value() ^ static_cast<std::uint32_t>(value | 1);
+      if (value % 2 == 0) header.tagged_offset = value * 3;
+    });
+  }
 
   Outgoing with_untagged_fault(const Outgoing& message, std::uint64_t value) {
     constexpr std::array<std::uint32_t, 9> queues{0, 1, 2, 3, 4, 5, 255, 0x10000, 0xFFFFFFFF};
@@ -457,7 +469,16 @@ void play_tester_step(Play& play, std::size_t stream, const Step& step) {
     line.peer.half_close();
     return play.model().sent(stream, model::SentFin{});
   }
-  TesterStep(play, stream, step).send_message();
+  // The local work that waits is executed when the answer has come: nothing else comes with it.
+  const bool is_awaited =
+      step.action == Action::peer_answer && has_local_work(play.known().streams[stream]);
+  if (!is_awaited) return TesterStep(play, stream, step).send_message();
+  play.settle();
+  if (play.is_stopped() || !line.can_send()) return;
+  Step alone = step;
+  alone.packed = false;
+  TesterStep(play, stream, alone).send_message();
+  play.settle();
 }
 
 }  // namespace suite::sessions
