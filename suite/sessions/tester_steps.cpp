@@ -56,6 +56,7 @@ class TesterStep {
     if (line_.disconnecting && fpdus.size() > most_while_closing) return;
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
+    count_request();
     // Where the Markers are depends on all octets before them.
     if (!step_.packed || line_.peer.sending().markers) play_.send_packed(stream_);
     if (play_.is_stopped()) return;
@@ -80,6 +81,12 @@ class TesterStep {
   static constexpr std::size_t most_at_once = 3;
   static constexpr std::size_t most_while_closing = 16;
 
+  /// What settles before the end of a Request leaves does not answer it.
+  void count_request() {
+    const bool asks = step_.action == Action::peer_read || step_.action == Action::peer_atomic;
+    if (asks) line_.reads_under_way = std::max(line_.reads_under_way, 1U);
+  }
+
   void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
     play_.send_packed(stream_);
     const Fpdu last = std::move(fpdus.back());
@@ -94,6 +101,7 @@ class TesterStep {
       line_.peer.send_octets(rnic::wire::Bytes(octets).first(first));
     }
     play_.settle();
+    count_request();
     if (play_.is_stopped() || !line_.can_send()) return;
     play_.model().sent(stream_, std::move(sent.back()));
     if (first == 0) return line_.peer.send(last);
