@@ -142,7 +142,7 @@ using ReceivesCompleteOutOfOrder = MessagesSwapped<0>;
 using LongMessageDeliveredLate = MessagesSwapped<1025>;
 
 struct NotificationLost : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle queue, verbs::Arm, const Completion&,
+  void handler_due(verbs::CompletionQueueHandle queue, const verbs::Arming&, const Completion&,
                    bool& called) override {
     called = called && woken_.insert(queue).second;
   }
@@ -150,7 +150,7 @@ struct NotificationLost : verbs::Decisions {
 };
 
 struct NotificationLostNowAndThen : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle queue, verbs::Arm, const Completion&,
+  void handler_due(verbs::CompletionQueueHandle queue, const verbs::Arming&, const Completion&,
                    bool& called) override {
     if (called && ++calls_[queue] % 100 == 0) called = false;
   }
@@ -158,23 +158,34 @@ struct NotificationLostNowAndThen : verbs::Decisions {
 };
 
 struct SolicitedArmWakesForAll : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle, verbs::Arm, const Completion&,
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming&, const Completion&,
                    bool& called) override {
     called = true;
   }
 };
 
 struct SolicitedArmNeverWakes : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle, verbs::Arm arm, const Completion& completion,
-                   bool& called) override {
-    if (arm == verbs::Arm::solicited && completion.status == Status::success) called = false;
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
+                   const Completion& completion, bool& called) override {
+    if (arming.in_force == verbs::Arm::solicited && completion.status == Status::success)
+      called = false;
   }
 };
 
 struct FailureIsNotSolicited : verbs::Decisions {
-  void handler_due(verbs::CompletionQueueHandle, verbs::Arm arm, const Completion& completion,
-                   bool& called) override {
-    if (arm == verbs::Arm::solicited && completion.status != Status::success) called = false;
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
+                   const Completion& completion, bool& called) override {
+    if (arming.in_force == verbs::Arm::solicited && completion.status != Status::success)
+      called = false;
+  }
+};
+
+struct LaterArmOverrides : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
+                   const Completion& completion, bool& called) override {
+    if (arming.asked_last == verbs::Arm::solicited && !completion.solicited &&
+        completion.status == Status::success)
+      called = false;
   }
 };
 
@@ -325,6 +336,7 @@ constexpr RnicRow rows[] = {
     rnic_row<SolicitedArmWakesForAll>(Deviation::solicited_arm_wakes_for_all),
     rnic_row<SolicitedArmNeverWakes>(Deviation::solicited_arm_never_wakes),
     rnic_row<FailureIsNotSolicited>(Deviation::failure_is_not_solicited),
+    rnic_row<LaterArmOverrides>(Deviation::later_arm_overrides),
     rnic_row<FlushedOutOfOrder>(Deviation::flushed_out_of_order),
     rnic_row<FlushNamesAnotherEndpoint>(Deviation::flush_names_another_endpoint),
     rnic_row<AtomicFlushLost>(Deviation::atomic_flush_lost),

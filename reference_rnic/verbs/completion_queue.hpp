@@ -30,6 +30,7 @@ class CompletionQueue {
   [[nodiscard]] const CompletionHandler& handler() const { return handler_; }
 
   std::uint32_t users = 0;  ///< queue pairs, once per direction
+  Arm asked_last = Arm::next;
 
  private:
   CompletionQueueHandle handle_;

@@ -68,7 +68,8 @@ void Core::wake(CompletionQueue& queue, const Completion& completion) {
   if (!armed) return;
   const bool due = queue.is_armed_for(completion);  // verbs.completion.solicited-wakes
   bool called = due;
-  decisions.ask(&Decisions::handler_due, queue.handle(), *armed, completion, called);
+  const Arming arming{.in_force = *armed, .asked_last = queue.asked_last};
+  decisions.ask(&Decisions::handler_due, queue.handle(), arming, completion, called);
   if (due || called) queue.disarm();
   if (called) call_handler(queue.handle());
 }

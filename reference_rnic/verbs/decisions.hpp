@@ -63,6 +63,11 @@ struct WorkEvent {
   bool taken = false;
 };
 
+/// What a completion queue is armed for, and what was asked for last.
+struct Arming {
+  Arm in_force = Arm::next, asked_last = Arm::next;
+};
+
 /// What a queue pair learns about its stream.
 enum class StreamChange : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
 
@@ -95,7 +100,8 @@ struct QueueDecisions {
   /// Whether the consumer learns that fewer receives wait in a shared queue than its limit.
   virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for a completion.
-  virtual void handler_due(CompletionQueueHandle, Arm, const Completion&, bool& /*called*/) {}
+  virtual void handler_due(CompletionQueueHandle, const Arming&, const Completion&,
+                           bool& /*called*/) {}
   /// An asynchronous event of any kind, as the consumer gets it, if it does.
   virtual void event_given(std::optional<AsyncEvent>& /*event*/) {}
   /// Whether a queue pair ends when a completion queue overflows: those that use it do.

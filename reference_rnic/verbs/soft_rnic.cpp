@@ -227,7 +227,8 @@ std::expected<void, Error> SoftRnic::arm(CompletionQueueHandle queue, Arm arm) {
   CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (arm > Arm::solicited) return failure(Error::invalid_parameter);
-  found->arm(arm);
+  found->arm(arm);  // verbs.completion.each-request-wakes
+  found->asked_last = arm;
   return {};
 }
 

@@ -108,6 +108,10 @@ constexpr auto table_of(const CreateCompletionQueue*) {
 constexpr auto table_of(const DestroyCompletionQueue*) {
   return table("destroy_completion_queue", required("queue", &DestroyCompletionQueue::queue));
 }
+constexpr auto table_of(const ArmCompletionQueue*) {
+  return table("arm_completion_queue", required("queue", &ArmCompletionQueue::queue),
+               defaulted("solicited_only", &ArmCompletionQueue::solicited_only));
+}
 constexpr auto table_of(const CreateEndpoint*) {
   return table("create_endpoint", required("endpoint", &CreateEndpoint::endpoint),
                defaulted("domain", &CreateEndpoint::domain),

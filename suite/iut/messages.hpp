@@ -176,6 +176,12 @@ struct CreateCompletionQueue {
 struct DestroyCompletionQueue {
   Handle queue = 0;
 };
+/// Asks once more to be woken: for the next completion, or for a solicited or failed one only. What
+/// the queue was asked for before stays asked for.
+struct ArmCompletionQueue {
+  Handle queue = 0;
+  bool solicited_only = false;
+};
 
 /// A queue pair with its completion queues; not connected yet.
 /// Receives may be posted to it at once.
@@ -330,7 +336,7 @@ using Command =
                  DestroyCompletionQueue, CreateEndpoint, DestroyEndpoint, QueryEndpoint,
                  AbortEndpoint, ResetEndpoint, Listen, StopListening, Connect, Accept, Reject,
                  Disconnect, PostReceive, PostWork, PostReceiveChain, PostWorkChain, Cancel,
-                 AllocateRegion>;
+                 AllocateRegion, ArmCompletionQueue>;
 
 // ---------------------------------------------------------------- events
 

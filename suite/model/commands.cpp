@@ -113,6 +113,14 @@ void apply(State& state, const iut::Disconnect& command, const iut::Reply&) {
   if (command.abortive && goes_on) stream.phase = Phase::broken;
 }
 
+/// Nothing more is told of it, and how its connection ends is open.
+void apply(State& state, const iut::DestroyEndpoint& command, const iut::Reply&) {
+  const auto at = stream_of(state, command.endpoint);
+  if (!at) return;
+  state.streams[*at].phase = Phase::open_ended;
+  state.streams[*at].gone = true;
+}
+
 template <typename Other>
 void apply(State&, const Other&, const iut::Reply&) {}
 

@@ -174,6 +174,8 @@ struct Stream {
   // What was seen of the end.
   bool terminate_seen = false, iut_closed = false, iut_reset = false;
   bool disconnected = false, error_reported = false;
+  /// Its endpoint is destroyed: it shares nothing with other streams any more.
+  bool gone = false;
   /// Rules by which the last input must be accepted.
   std::vector<RuleId> taken_by;
   /// SHOULDs about the last input that this state takes the IUT not to follow.

@@ -139,6 +139,7 @@ void fill_receive(State& state, const Taking& taking, const Untagged& fields,
 void deliver_invalidation(const Taking& taking, State state, const Untagged& fields,
                           std::uint32_t stag) {
   const auto& terms = state.streams[taking.stream].terms;
+  state.streams[taking.stream].taken_by.push_back("rdmap.invalidate.stag-invalidated");
   const auto fail = [&](const Fault& fault) {
     Faults faults;
     concern_revoked(state.memory, stag, faults);
@@ -152,7 +153,7 @@ void deliver_invalidation(const Taking& taking, State state, const Untagged& fie
     return fail(fault::foreign_invalidation);
   const auto sharers =
       grant->stream() ? 1 : std::ranges::count_if(state.streams, [&](const Stream& each) {
-        return each.terms.domain == terms.domain;
+        return each.terms.domain == terms.domain && !each.gone;
       });
   std::size_t users = 0;
   for (std::size_t i = 0; i < state.streams.size(); ++i)
@@ -220,6 +221,7 @@ void deliver_immediate(const Taking& taking, State state, const Untagged& fields
     faults.add(fault::immediate_length);
     return refuse(taking, std::move(state), faults.all(), SentSegment{});
   }
+  state.streams[taking.stream].taken_by.push_back("rdmap.immediate.consumes-one-buffer");
   Receive& receive = *state.streams[taking.stream].free_receive();
   receive.filled = true;
   receive.immediate.emplace();

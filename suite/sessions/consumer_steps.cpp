@@ -44,6 +44,8 @@ class ConsumerStep {
         static_cast<void>(
             play_.command(iut::Disconnect{line_.endpoint, step_.action == Action::abort}));
         return;
+      case Action::destroy_endpoint:
+        return destroy_endpoint();
       default:
         return post_work();
     }
@@ -100,6 +102,21 @@ class ConsumerStep {
     play_.command(iut::DeregisterMemory{region->handle});
   }
 
+  /// The other streams go on; a shared receive that a message has begun to fill may be lost with it.
+  void destroy_endpoint() {
+    play_.settle();
+    if (line_.shares_receives || has_local_work(play_.known().streams[stream_]) ||
+        play_.is_stopped())
+      return;
+    if (play_.command(iut::DestroyEndpoint{line_.endpoint}).outcome != iut::Outcome::ok) return;
+    line_.gone = true;
+    play_.settle();
+    if (play_.is_stopped() || !line_.can_send()) return;
+    line_.closed = true;
+    line_.peer.reset();
+    play_.model().sent(stream_, model::SentReset{});
+  }
+
   void write_memory() {
     const Region* region = pick([](const Region&) { return true; });
     if (region == nullptr) return;
@@ -142,7 +159,8 @@ class ConsumerStep {
 
   /// Work or a window needs the region.
   [[nodiscard]] bool is_needed(const Region& region) const {
-    return is_for_work(region) || play_.known().memory.has_windows(region.handle);
+    return is_for_work(region) || play_.known().memory.has_windows(region.handle) ||
+           is_awaited(play_.known(), region.stag);
   }
 
   void receive_shared() {
@@ -182,17 +200,23 @@ class ConsumerStep {
   }
 
   /// Local work waits for earlier posted work, or for the first FPDU; no text says for how much of
-  /// it.
+  /// it. With a fence it waits for Reads and Atomics (RFC 5040 section 5.5).
   [[nodiscard]] bool can_run_local_work() {
     play_.settle();
     const model::Stream& stream = play_.known().streams[stream_];
-    return !play_.is_stopped() && stream.goes_on() && stream.may_send && stream.work.empty();
+    const bool is_determined =
+        stream.work.empty() || (step_.fence && std::ranges::all_of(stream.work, waits_for_peer));
+    return !play_.is_stopped() && stream.goes_on() && stream.may_send && is_determined;
+  }
+  static bool waits_for_peer(const model::Work& work) {
+    return work.asks() && work.sent && !work.done;
   }
   [[nodiscard]] iut::PostWork local_work(const char* operation) const {
     iut::PostWork command;
     command.endpoint = line_.endpoint;
     command.work = play_.next_work();
     command.operation = operation;
+    command.fence = step_.fence;
     return command;
   }
 
@@ -213,6 +237,7 @@ class ConsumerStep {
     std::vector<const model::Window*> list;
     for (const model::Window& each : play_.known().memory.windows)
       if (each.domain == line_.domain && (each.bound || !bound) &&
+          !is_awaited(play_.known(), each.stag) &&
           (!each.bound || each.stream.value_or(stream_) == stream_))
         list.push_back(&each);
     return list.empty() ? nullptr : list[step_.object % list.size()];
@@ -231,7 +256,8 @@ class ConsumerStep {
   void bind_window() {
     if (!can_run_local_work() || !play_.can(iut::capability::memory_windows)) return;
     const Region* region = pick([&](const Region& each) {
-      return each.valid && each.domain == line_.domain && each.access.bind_window;
+      return each.valid && each.domain == line_.domain && each.access.bind_window &&
+             !is_awaited(play_.known(), each.stag);
     });
     if (region == nullptr) return;
     iut::PostWork command = local_work(iut::operation::bind_window);
@@ -335,6 +361,7 @@ class ConsumerStep {
 }  // namespace
 
 void play_consumer_step(Play& play, std::size_t stream, const Step& step) {
+  if (play.lines()[stream]->gone) return;
   ConsumerStep(play, stream, step).play();
 }
 

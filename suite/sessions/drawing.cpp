@@ -229,6 +229,7 @@ std::uint32_t rest(RandomChoices& random) {
 Step draw_step(RandomChoices& random, const Emphasis& emphasis) {
   Step step;
   step.action = emphasis.action(random);
+  const bool ends = step.action == Action::abort;
   step.stream = static_cast<std::uint32_t>(random.below(16));
   step.object = static_cast<std::uint32_t>(random.below(256));
   step.length = step.action == Action::register_region ? emphasis.region_length(random)
@@ -241,6 +242,8 @@ Step draw_step(RandomChoices& random, const Emphasis& emphasis) {
   step.packed = random.one_in(4);
   step.wrong = emphasis.wrong(random, step.action);
   step.value = random.any();
+  // An abrupt end is one of the stream alone, or one of its endpoint.
+  if (ends && step.value % 2 == 0) step.action = Action::destroy_endpoint;
   step.solicited = random.one_in(4);
   step.invalidate = random.one_in(10);
   step.fence = random.one_in(6);

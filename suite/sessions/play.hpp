@@ -2,6 +2,7 @@
 // One session being played: the tester's ends, the IUT's consumer, and the model between them.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -43,6 +44,8 @@ struct Line {
   /// The IUT's consumer has asked to end the stream.
   bool disconnecting = false;
   bool ended_by_iut = false, terminate_came = false;
+  /// Its endpoint is destroyed.
+  bool gone = false;
   [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
 };
 
@@ -152,6 +155,28 @@ inline constexpr iut::Handle first_early_region = 1000;
 /// Where receives, sources and sinks lie: memory that is never taken away while it is in use.
 [[nodiscard]] inline bool is_for_work(const model::Region& region) {
   return region.handle % 2 == 1 || region.handle >= first_early_region;
+}
+
+/// Local work of the stream waits for Reads.
+[[nodiscard]] inline bool has_local_work(const model::Stream& stream) {
+  return std::ranges::any_of(stream.work,
+                             [](const model::Work& each) { return each.is_local() && !each.sent; });
+}
+/// Local work that waits is about this STag: any other use would race with it.
+[[nodiscard]] inline bool is_awaited(const model::State& state, std::uint32_t stag) {
+  const auto is_about = [&](const model::Work& work) {
+    if (!work.is_local() || work.sent) return false;
+    const model::Region* region = work.command.pieces.empty()
+                                      ? nullptr
+                                      : state.memory.find(work.command.pieces.front().region);
+    const auto window =
+        std::ranges::find(state.memory.windows, work.command.window, &model::Window::handle);
+    return work.command.invalidate_stag == stag || (region != nullptr && region->stag == stag) ||
+           (window != state.memory.windows.end() && window->stag == stag);
+  };
+  return std::ranges::any_of(state.streams, [&](const model::Stream& stream) {
+    return std::ranges::any_of(stream.work, is_about);
+  });
 }
 
 template <typename Event>

@@ -44,6 +44,7 @@ enum class Action : std::uint8_t {
   arm_limit,
   disconnect,
   abort,
+  destroy_endpoint,
 };
 constexpr auto names_of(Action) {
   return std::array{"peer_send",
@@ -70,7 +71,8 @@ constexpr auto names_of(Action) {
                     "unbind_window",
                     "arm_limit",
                     "disconnect",
-                    "abort"};
+                    "abort",
+                    "destroy_endpoint"};
 }
 
 /// What is odd or wrong in what the tester sends.

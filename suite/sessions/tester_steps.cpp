@@ -29,15 +29,17 @@ struct Target {
   bool is_needed = false;
 };
 
-std::vector<Target> targets_of(const model::Memory& memory) {
+std::vector<Target> targets_of(const model::State& state) {
+  const model::Memory& memory = state.memory;
   std::vector<Target> targets;
   for (const Region& each : memory.regions)
-    targets.push_back({each.stag, each.base, each.length(), each.access, each.domain, std::nullopt,
-                       each.valid, is_for_work(each) || memory.has_windows(each.handle)});
+    targets.push_back(
+        {each.stag, each.base, each.length(), each.access, each.domain, std::nullopt, each.valid,
+         is_for_work(each) || memory.has_windows(each.handle) || is_awaited(state, each.stag)});
   for (const model::Window& each : memory.windows)
     if (each.length > 0)
       targets.push_back({each.stag, each.base, each.length, each.access, each.domain, each.stream,
-                         each.bound, false});
+                         each.bound, is_awaited(state, each.stag)});
   return targets;
 }
 
@@ -54,6 +56,7 @@ class TesterStep {
     if (line_.disconnecting && fpdus.size() > most_while_closing) return;
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
+    count_request();
     // Where the Markers are depends on all octets before them.
     if (!step_.packed || line_.peer.sending().markers) play_.send_packed(stream_);
     if (play_.is_stopped()) return;
@@ -78,6 +81,12 @@ class TesterStep {
   static constexpr std::size_t most_at_once = 3;
   static constexpr std::size_t most_while_closing = 16;
 
+  /// What settles before the end of a Request leaves does not answer it.
+  void count_request() {
+    const bool asks = step_.action == Action::peer_read || step_.action == Action::peer_atomic;
+    if (asks) line_.reads_under_way = std::max(line_.reads_under_way, 1U);
+  }
+
   void send_in_two_goes(std::vector<Fpdu> fpdus, std::vector<model::SentSegment> sent) {
     play_.send_packed(stream_);
     const Fpdu last = std::move(fpdus.back());
@@ -92,6 +101,7 @@ class TesterStep {
       line_.peer.send_octets(rnic::wire::Bytes(octets).first(first));
     }
     play_.settle();
+    count_request();
     if (play_.is_stopped() || !line_.can_send()) return;
     play_.model().sent(stream_, std::move(sent.back()));
     if (first == 0) return line_.peer.send(last);
@@ -104,7 +114,7 @@ class TesterStep {
   /// The STag that the step selects among the suitable ones.
   [[nodiscard]] std::optional<Target> pick(const std::function<bool(const Target&)>& suits) const {
     std::vector<Target> list;
-    for (const Target& each : targets_of(play_.known().memory))
+    for (const Target& each : targets_of(play_.known()))
       if (suits(each)) list.push_back(each);
     if (list.empty()) return std::nullopt;
     return list[step_.object % list.size()];
@@ -377,10 +387,20 @@ class TesterStep {
         return message.with_opcode(
             static_cast<std::uint8_t>(value % 2 == 0 ? value % 8 : 12 + value % 4));
       default:
-        return message.tagged ? message : with_untagged_fault(message, value);
+        return message.tagged ? with_tagged_fault(message, value)
+                              : with_untagged_fault(message, value);
     }
   }
   static constexpr std::size_t most_segments = 64;
+
+  /// STag and TO of a segment without octets mean nothing (RFC 5041 section 5.2).
+  [[nodiscard]] Outgoing with_tagged_fault(const Outgoing& message, std::uint64_t value) const {
+    if (step_.wrong != Wrong::unused_stag || !message.payload.empty()) return message;
+    return message.with_tagged([value](std::size_t, rnic::wire::TaggedHeader& header) {
+      header.stag = header.stag.value() ^ static_cast<std::uint32_t>(value | 1);
+      if (value % 2 == 0) header.tagged_offset = value * 3;
+    });
+  }
 
   Outgoing with_untagged_fault(const Outgoing& message, std::uint64_t value) {
     constexpr std::array<std::uint32_t, 9> queues{0, 1, 2, 3, 4, 5, 255, 0x10000, 0xFFFFFFFF};
@@ -457,7 +477,16 @@ void play_tester_step(Play& play, std::size_t stream, const Step& step) {
     line.peer.half_close();
     return play.model().sent(stream, model::SentFin{});
   }
-  TesterStep(play, stream, step).send_message();
+  // The local work that waits is executed when the answer has come: nothing else comes with it.
+  const bool is_awaited =
+      step.action == Action::peer_answer && has_local_work(play.known().streams[stream]);
+  if (!is_awaited) return TesterStep(play, stream, step).send_message();
+  play.settle();
+  if (play.is_stopped() || !line.can_send()) return;
+  Step alone = step;
+  alone.packed = false;
+  TesterStep(play, stream, alone).send_message();
+  play.settle();
 }
 
 }  // namespace suite::sessions

@@ -110,6 +110,15 @@ void wait_for_solicited(Scene& scene) {
   scene.two.lose();
   scene.two.settle();
 }
+void arm_twice(Scene& scene) {
+  const CompletionQueueHandle queue = scene.pair_with({});
+  scene.two.connect();
+  scene.b.receive(1, {scene.b.piece(0, 8)});
+  for (const Arm arm : {Arm::next, Arm::solicited})
+    BOOST_REQUIRE(scene.b.rnic->arm(queue, arm).has_value());
+  scene.two.a.send(request(11));
+  scene.two.settle();
+}
 void send_inline(Scene& scene) {
   scene.b.number(16);
   scene.pair_with({.max_inline = 64});
@@ -276,6 +285,7 @@ const Row rows[] = {
     {Deviation::solicited_arm_wakes_for_all, wait_for_solicited},
     {Deviation::solicited_arm_never_wakes, wait_for_solicited},
     {Deviation::failure_is_not_solicited, wait_for_solicited},
+    {Deviation::later_arm_overrides, arm_twice},
     {Deviation::inline_data_taken_late, send_inline},
     {Deviation::inline_data_cut, send_inline},
     {Deviation::send_depth_reported_too_small, query},

@@ -1,59 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Notification objects: dat_cno_create, dat_cno_wait, dat_cno_query, dat_cno_modify_agent,
-// dat_cno_fd_create, dat_cno_trigger, dat_cno_free.
+// Notification objects: dat_cno_create, dat_cno_wait, dat_cno_query, dat_cno_fd_create,
+// dat_cno_trigger, dat_cno_free.
 #include <poll.h>
 
-#include "suite/cases/dat/framework/dat_handle_cases.hpp"
-#include "suite/cases/dat/framework/dat_threads.hpp"
+#include "suite/cases/dat/framework/dat_notification.hpp"
 
 namespace suite::cases::dat {
 
 namespace {
 
-/// A CNO, and an EVD for software events that feeds it.
-struct CnoWithEvd {
-  explicit CnoWithEvd(const Ia& ia) : CnoWithEvd(ia, ia.cno()) {}
-  CnoWithEvd(const Ia& ia, Cno with) : cno(std::move(with)), evd(feed(ia)) {}
-  [[nodiscard]] Evd feed(const Ia& ia) const { return ia.evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get()); }
-  Cno cno;
-  Evd evd;
-};
-
-DAT_RETURN post(const Evd& evd) {
-  DAT_EVENT event{};
-  event.event_number = DAT_SOFTWARE_EVENT;
-  return CALL(dat_evd_post_se, evd.get(), &event);
-}
-
-/// What an agent is called with.
-struct AgentCalls {
-  std::atomic<int> count = 0;
-  std::atomic<DAT_EVD_HANDLE> evd = DAT_HANDLE_NULL;
-  [[nodiscard]] DAT_OS_WAIT_PROXY_AGENT agent() {
-    return {.instance_data = this, .proxy_agent_func = [](DAT_PVOID data, DAT_EVD_HANDLE by) {
-              auto& told = *static_cast<AgentCalls*>(data);
-              told.evd = by;
-              ++told.count;
-            }};
-  }
-  void wait() const {
-    while (count == 0) std::this_thread::yield();
-  }
-};
-
-DAT_CNO_PARAM query(DatBody& body, DAT_CNO_HANDLE cno) {
-  DAT_CNO_PARAM param{};
-  param.proxy_type = DAT_PROXY_TYPE_FD;
-  body.expect(CALL(dat_cno_query, cno, DAT_CNO_FIELD_ALL, &param), succeeds);
-  return param;
-}
 DAT_RETURN query(DAT_HANDLE handle) {
   DAT_CNO_PARAM param{};
   return CALL(dat_cno_query, handle, DAT_CNO_FIELD_ALL, &param);
-}
-DAT_RETURN wait(DAT_HANDLE handle, DAT_TIMEOUT timeout = 1000) {
-  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
-  return CALL(dat_cno_wait, handle, timeout, &evd);
 }
 
 struct WithDescriptor {
@@ -91,31 +49,6 @@ DAT_CASE(query_shows_that_there_is_no_agent, calls(dat_cno_create, dat_cno_query
   const DAT_CNO_PARAM param = query(*this, handle);
   same(*this, "IA", param.ia_handle, ia().get(), "dat.cno-query.success");
   same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_NONE, "dat.cno-query.success");
-}
-
-DAT_CASE(cno_calls_its_agent, calls(dat_cno_create, dat_cno_query),
-         rules("dat.cno-query.success")) {
-  AgentCalls told;
-  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
-  const DAT_OS_WAIT_PROXY_AGENT agent = told.agent();
-  expect(CALL(dat_cno_create, ia().get(), agent, &handle), succeeds);
-  const Cno cno(handle);
-  const DAT_CNO_PARAM param = query(*this, handle);
-  same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_AGENT);
-  same(*this, "data", param.proxy.agent.instance_data, agent.instance_data);
-  expect_that(param.proxy.agent.proxy_agent_func == agent.proxy_agent_func, "the agent's function",
-              "another");
-}
-
-DAT_CASE(agent_is_called_with_the_evd, calls(dat_cno_create), rules("dat.cno-create.agent")) {
-  AgentCalls told;
-  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
-  expect(CALL(dat_cno_create, ia().get(), told.agent(), &handle), succeeds);
-  const CnoWithEvd fed(ia(), Cno(handle));
-  expect_that(told.count == 0, "no call before an event", "a call");
-  need(post(fed.evd), "no software event");
-  told.wait();
-  same(*this, "EVD", told.evd.load(), fed.evd.get());
 }
 
 DAT_CASE(cno_with_an_invalid_ia_is_refused, calls(dat_cno_create),
@@ -246,45 +179,6 @@ DAT_CASE(signal_ends_a_wait, calls(dat_cno_wait), rules("dat.cno-wait.interrupte
   same(*this, "EVD", evd, fed.evd.get());
 }
 
-DAT_CASE(waiters_return_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free),
-         rules("dat.cno-wait.evds-freed")) {
-  CnoWithEvd fed(ia());
-  Evd other = fed.feed(ia());
-  struct Result {
-    DAT_RETURN code = DAT_SUCCESS;
-    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
-  } results[2];
-  const auto wait_for = [&](Result& result) {
-    return [&fed, &result] {
-      result.evd = fed.evd.get();
-      result.code = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &result.evd);
-    };
-  };
-  Blocked first(wait_for(results[0])), second(wait_for(results[1]));
-  need(CALL(dat_evd_free, other.release()), "not freed");
-  expect_that(!first.over() && !second.over(), "waiting as long as there is an EVD",
-              "the wait ended");
-  need(CALL(dat_evd_free, fed.evd.release()), "not freed");
-  first.join();
-  second.join();
-  for (const Result& result : results) {
-    expect(result.code, succeeds.or_tolerably(DAT_ABORT));
-    same(*this, "EVD", result.evd, DAT_EVD_HANDLE{DAT_HANDLE_NULL});
-  }
-}
-
-DAT_CASE(agent_is_called_when_the_last_evd_is_freed, calls(dat_cno_create, dat_evd_free),
-         rules("dat.cno-wait.evds-freed")) {
-  AgentCalls told;
-  told.evd = ia().async_evd();
-  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
-  CnoWithEvd fed(ia(), Cno(handle));
-  expect(CALL(dat_evd_free, fed.evd.release()), succeeds);
-  told.wait();
-  same(*this, "EVD", told.evd.load(), DAT_EVD_HANDLE{DAT_HANDLE_NULL});
-}
-
 DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wait.concurrent")) {
   const CnoWithEvd fed(ia());
   std::array<DAT_RETURN, 4> got{};
@@ -315,51 +209,6 @@ DAT_CASE(wait_with_a_null_output_is_refused, calls(dat_cno_wait),
 
 DAT_HANDLE_CASES(wait, dat_cno_wait, "dat.cno-wait.invalid-handle", DAT_HANDLE_TYPE_CNO,
                  freed(ia().cno()), wait(handle))
-
-// ---------------------------------------------------------------- dat_cno_modify_agent
-
-DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
-         rules("dat.cno-modify-agent.success")) {
-  AgentCalls first, second;
-  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_cno_create, ia().get(), first.agent(), &handle), "no CNO");
-  const CnoWithEvd fed(ia(), Cno(handle));
-  expect(CALL(dat_cno_modify_agent, handle, second.agent()), succeeds);
-  need(post(fed.evd), "no software event");
-  second.wait();
-  same(*this, "EVD", second.evd.load(), fed.evd.get());
-  same(*this, "calls of the earlier agent", first.count.load(), 0);
-}
-
-DAT_CASE(agent_is_removed, calls(dat_cno_modify_agent, dat_cno_query),
-         rules("dat.cno-modify-agent.success")) {
-  AgentCalls told;
-  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
-  const CnoWithEvd fed(ia(), Cno(handle));
-  expect(CALL(dat_cno_modify_agent, handle, DAT_OS_WAIT_PROXY_AGENT_NULL), succeeds);
-  same(*this, "proxy", query(*this, handle).proxy_type, DAT_PROXY_TYPE_NONE);
-  need(post(fed.evd), "no software event");
-  expect(wait(handle, DAT_TIMEOUT_INFINITE), succeeds);
-  same(*this, "calls", told.count.load(), 0);
-}
-
-DAT_CASE(waiters_wake_up_although_there_is_an_agent, calls(dat_cno_modify_agent, dat_cno_wait),
-         rules("dat.cno-modify-agent.success")) {
-  AgentCalls told;
-  const CnoWithEvd fed(ia());
-  expect(CALL(dat_cno_modify_agent, fed.cno.get(), told.agent()), succeeds);
-  DAT_RETURN got = DAT_INTERNAL_ERROR;
-  Blocked waiter([&] { got = wait(fed.cno.get(), DAT_TIMEOUT_INFINITE); });
-  need(post(fed.evd), "no software event");
-  waiter.join();
-  told.wait();
-  expect(got, succeeds);
-}
-
-DAT_HANDLE_CASES(agent, dat_cno_modify_agent, "dat.cno-modify-agent.invalid-handle",
-                 DAT_HANDLE_TYPE_CNO, freed(ia().cno()),
-                 CALL(dat_cno_modify_agent, handle, DAT_OS_WAIT_PROXY_AGENT_NULL))
 
 // ---------------------------------------------------------------- file descriptors
 

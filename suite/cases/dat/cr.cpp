@@ -234,6 +234,46 @@ DAT_CASE(accept_with_a_connected_endpoint_is_refused, calls(dat_cr_accept),
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
+// A request that an accept has refused can still be accepted or rejected.
+DAT_CASE(request_outlives_each_refused_accept, calls(dat_cr_accept, dat_cr_reject),
+         rules("dat.cr-accept.ep-state", "dat.cr-reject.success")) {
+  const auto refuses = [&](const char* name, const std::function<Ep(const Side&, const Pz&)>& make,
+                           bool then_rejected) {
+    row(fmt::format("{}, then {}", name, then_rejected ? "rejected" : "accepted"), [&] {
+      PendingRequest pending(*this);
+      const Side spare = make_side(ia(), pending.pz);
+      const Ep ep = make(spare, pending.pz);
+      expect(pending.accept(ep.get() == DAT_HANDLE_NULL ? pending.active.ep.get() : ep.get(), 0,
+                            nullptr),
+             returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE})
+                 .or_tolerably(DAT_PROTECTION_VIOLATION));
+      if (then_rejected) {
+        expect(pending.reject(), succeeds, "dat.cr-reject.success");
+        expect_event(pending.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED,
+                     "dat.cr-reject.success");
+        return;
+      }
+      expect(pending.accept(), succeeds);
+      expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    });
+  };
+  const auto lacking = [&](bool zone, bool connection) {
+    return [this, zone, connection](const Side& spare, const Pz& pz) {
+      DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+      need(CALL(dat_ep_create, ia().get(), zone ? pz.get() : DAT_HANDLE_NULL, spare.receives.get(),
+                spare.requests.get(), connection ? spare.connection.get() : DAT_HANDLE_NULL,
+                nullptr, &handle),
+           "no endpoint without one of its parts");
+      return Ep(handle);
+    };
+  };
+  for (const bool then_rejected : {false, true}) {
+    refuses("an endpoint without a zone", lacking(false, true), then_rejected);
+    refuses(
+        "the endpoint that has asked", [](const Side&, const Pz&) { return Ep(); }, then_rejected);
+  }
+}
+
 DAT_CASE(accept_with_the_endpoint_of_another_request_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.ep-state")) {
   PendingRequest pending(*this);

@@ -1,10 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // dat_ep_disconnect: graceful and abrupt, and the events that connections end in.
+#include "base/file_descriptor.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_raw_peer.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
 
 namespace suite::cases::dat {
+
+namespace {
+
+using rnic::wire::MpaFrameKind;
+
+/// An endpoint that has accepted a peer by hand, which does not send its RTR indication: until then
+/// the connection is not complete (RFC 6581 section 9.2).
+struct Completing {
+  explicit Completing(DatBody& body)
+      : listener(body.ia()),
+        pz(body.ia().pz()),
+        memory(body.ia(), pz.get(), 64),
+        side(make_side(body.ia(), pz)) {
+    sockaddr_storage at = *reinterpret_cast<const sockaddr_storage*>(body.ia().address());
+    const auto port = htons(static_cast<std::uint16_t>(listener.qualifier));
+    const bool v4 = at.ss_family == AF_INET;
+    (v4 ? reinterpret_cast<sockaddr_in&>(at).sin_port
+        : reinterpret_cast<sockaddr_in6&>(at).sin6_port) = port;
+    socket = base::FileDescriptor(::socket(at.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&at),
+                  v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)) != 0)
+      body.stop(Verdict::not_applicable, "the service point is at no TCP port of this host");
+    const RawPeer peer(socket.get());
+    if (!peer.send(RawPeer::peer_to_peer_request()))
+      body.stop(Verdict::inconclusive, "the Request cannot be sent");
+    body.need(post_recv(side.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+    body.need(CALL(dat_cr_accept, listener.next(), side.ep.get(), 0, nullptr), "no accept");
+    if (!peer.receive_frame(MpaFrameKind::reply))
+      body.stop(Verdict::inconclusive, "no Reply to the Request");
+    DAT_EP_STATE state{};
+    body.need(CALL(dat_ep_get_status, side.ep.get(), &state, nullptr, nullptr), "no status");
+    if (state != DAT_EP_STATE_COMPLETION_PENDING)
+      body.stop(Verdict::not_applicable, "an acceptance is complete with the Reply");
+  }
+
+  Listener listener;
+  Pz pz;
+  Lmr memory;
+  Side side;
+  base::FileDescriptor socket;
+};
+
+}  // namespace
 
 DAT_CASE(disconnect_is_reported_to_both_sides, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.success")) {
@@ -62,6 +107,27 @@ DAT_CASE(requests_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect
   (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
+// More Reads than are served at a time, and what a fence keeps behind them.
+DAT_CASE(reads_and_what_waits_for_them_complete_before_a_graceful_disconnect,
+         calls(dat_ep_disconnect), rules("dat.ep-disconnect.graceful"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 256 * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  constexpr DAT_UINT64 reads = 6;
+  need(post_recv(pair.passive.ep.get(), {source.triplet(0, 64)}, 9), "no receive");
+  for (DAT_UINT64 id = 1; id <= reads; ++id)
+    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), id), "no read");
+  need(post_write(pair.active.ep.get(), {sink.triplet(0, 64)}, source.remote(0, 64), reads + 1,
+                  with_flags(DAT_COMPLETION_BARRIER_FENCE_FLAG)),
+       "no write");
+  need(post_send(pair.active.ep.get(), {sink.triplet(0, 64)}, reads + 2), "no send");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= reads + 2; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_completion(pair.passive.receives, 9, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
 DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
   const Pair pair = connected();
@@ -114,6 +180,24 @@ DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
       expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
       (void)CALL(dat_cr_reject, cr, 0, nullptr);
     });
+}
+
+DAT_CASE(disconnect_cancels_an_acceptance, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.pending")) {
+  for (const auto& [name, flag] :
+       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
+    row(name, [&] {
+      const Completing accepting(*this);
+      expect(CALL(dat_ep_disconnect, accepting.side.ep.get(), flag), succeeds);
+      (void)expect_completion(accepting.side.receives, 1, DAT_DTO_ERR_FLUSHED);
+      expect_state(accepting.side.ep, DAT_EP_STATE_DISCONNECTED);
+    });
+}
+
+DAT_CASE(endpoint_whose_acceptance_is_not_complete_is_freed, calls(dat_ep_free),
+         rules("dat.ep-free.invalid-state")) {
+  Completing accepting(*this);
+  expect(CALL(dat_ep_free, accepting.side.ep.release()), succeeds);
 }
 
 DAT_CASE(unknown_flags_of_a_disconnect_are_refused, calls(dat_ep_disconnect),

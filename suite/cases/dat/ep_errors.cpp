@@ -342,6 +342,31 @@ DAT_CASE(requests_after_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read),
   expect_untouched(*this, setup.own, own_octet);
 }
 
+// Such a Read may be several on the wire.
+DAT_CASE(read_into_several_segments_completes_once, calls(dat_ep_post_rdma_read),
+         rules("dat.evd-wait.order", "dat.ep-post-rdma-read.remote", "dat.ep-disconnect.flush")) {
+  PairWithMemory setup(*this);
+  DAT_EP_PARAM param{};
+  need(CALL(dat_ep_query, setup.active(), DAT_EP_FIELD_ALL, &param), "no EP query");
+  const DAT_COUNT most = std::min(param.ep_attr.max_rdma_read_iov, 3);
+  if (most < 2) stop(Verdict::not_applicable, "an RDMA Read has one segment");
+  Segments segments;
+  for (DAT_COUNT i = 0; i < most; ++i)
+    segments.push_back(setup.own.triplet(static_cast<std::size_t>(16 * i), 16));
+  DAT_RMR_TRIPLET nothing = setup.peer.remote(0, static_cast<std::size_t>(16 * most));
+  nothing.rmr_context ^= 0x5A5A00;
+  need(post_read(setup.active(), segments, nothing, 1), "no read");
+  need(post_read(setup.active(), segments,
+                 setup.peer.remote(0, static_cast<std::size_t>(16 * most)), 2),
+       "no read");
+  expect_failure(*this, setup.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS,
+                 "dat.ep-post-rdma-read.remote");
+  (void)expect_completion(setup.pair.active.requests, 2, DAT_DTO_ERR_FLUSHED,
+                          "dat.ep-disconnect.flush");
+  expect_no_event(setup.pair.active.requests, "dat.evd-wait.order");
+  expect_untouched(*this, setup.own, own_octet, "dat.ep-post-rdma-read.remote");
+}
+
 DAT_CASE(nothing_succeeds_after_a_failed_read, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-post-send.order")) {
   PairWithMemory setup(*this);
@@ -380,6 +405,33 @@ DAT_CASE(broken_endpoints_connect_again, calls(dat_ep_reset, dat_ep_connect),
   expect(post_read(setup.active(), {setup.own.triplet(0, 16)}, setup.peer.remote(0, 16), 5),
          succeeds);
   (void)expect_completion(setup.pair.active.requests, 5, DAT_DTO_SUCCESS);
+}
+
+// Why its earlier connection ended says nothing about the next.
+DAT_CASE(endpoint_that_was_reset_reports_a_fault, calls(dat_ep_reset, dat_ep_connect),
+         rules("dat.ep-reset.success", "dat.ep-connect.error-event")) {
+  const auto ended_by = [&](const char* name, bool own_end, DAT_CLOSE_FLAGS flag) {
+    row(name, [&] {
+      const PairWithMemory setup(*this);
+      need(CALL(dat_ep_disconnect, own_end ? setup.active() : setup.passive(), flag),
+           "no disconnect");
+      for (const Side* side : {&setup.pair.active, &setup.pair.passive}) {
+        (void)next_event(side->connection);
+        expect(CALL(dat_ep_reset, side->ep.get()), succeeds);
+      }
+      const Listener listener(ia());
+      need(start_connect(ia(), setup.active(), listener.qualifier), "no connect");
+      need(CALL(dat_cr_accept, listener.next(), setup.passive(), 0, nullptr), "no accept");
+      for (const Side* side : {&setup.pair.active, &setup.pair.passive})
+        (void)expect_event(side->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+      need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+      (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+      expect_both_broken(*this, setup.pair);
+    });
+  };
+  ended_by("after an abrupt disconnect of its own", true, DAT_CLOSE_ABRUPT_FLAG);
+  ended_by("after a graceful disconnect of its own", true, DAT_CLOSE_GRACEFUL_FLAG);
+  ended_by("after a disconnect of the peer's", false, DAT_CLOSE_ABRUPT_FLAG);
 }
 
 DAT_CASE(disconnect_after_a_fault_changes_nothing, calls(dat_ep_disconnect),

@@ -139,6 +139,28 @@ DAT_CASE(read_fills_a_window, calls(dat_ep_post_rdma_read_to_rmr),
   expect_octets(*this, setup.own, 64, 192, own_octet);
 }
 
+// The source says how much is read, as in dat_ep_post_rdma_read.
+DAT_CASE(read_fills_no_more_of_a_window_than_its_source, calls(dat_ep_post_rdma_read_to_rmr),
+         rules("dat.ep-post-rdma-read-to-rmr.success")) {
+  const auto fills = [&](const char* name, std::size_t source, std::size_t sink) {
+    row(name, [&] {
+      PairWithMemory setup(*this);
+      const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+      const DAT_RMR_TRIPLET to = window.triplet(setup.own, sink),
+                            from = setup.peer.remote(0, source);
+      expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 3), succeeds);
+      const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
+      expect_fields(*this, got, setup.pair.active.ep, DAT_DTO_RDMA_READ,
+                    static_cast<DAT_SEG_LENGTH>(source));
+      expect_octets(*this, setup.own, 0, source, peer_octet);
+      expect_octets(*this, setup.own, source, 256 - source, own_octet);
+    });
+  };
+  fills("one octet less", 63, 64);
+  fills("one octet of a whole window", 1, 256);
+  fills("nothing", 0, 64);
+}
+
 DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.success")) {
   PairWithMemory setup(*this);

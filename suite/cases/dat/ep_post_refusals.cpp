@@ -71,15 +71,35 @@ void judge_missing_segments(DatBody& body, Post post) {
   body.expect(post(setup.pair, setup.peer, {}, 1, options), returns(DAT_INVALID_PARAMETER));
 }
 
-void judge_outside(DatBody& body, Post post) {
+/// What is wrong with a segment is so alone, and behind another one where the endpoint takes two.
+struct InEachPlace {
+  DatBody& body;
+  const PairWithMemory& setup;
+  Post post;
+  bool several;
+
+  InEachPlace(DatBody& of, const PairWithMemory& with, Post how, DAT_COUNT DAT_EP_ATTR::* limit)
+      : body(of),
+        setup(with),
+        post(how),
+        several(attributes_of(of, with.pair.active.ep).*limit > 1) {}
+  void expect(const DAT_LMR_TRIPLET& wrong, const Returns& refused) const {
+    body.expect(post(setup.pair, setup.peer, {wrong}, 1, {}), refused);
+    if (several)
+      body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8), wrong}, 1, {}), refused);
+  }
+};
+
+void judge_outside(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit) {
   const PairWithMemory setup(body);
+  const InEachPlace in_each_place(body, setup, post, limit);
   const Returns refused = at_once(body, returns(DAT_INVALID_PARAMETER));
   const auto attempt = [&](const char* name, DAT_VADDR shift, DAT_SEG_LENGTH length) {
     body.row(name, [&] {
       DAT_LMR_TRIPLET segment = setup.own.triplet();
       segment.virtual_address += shift;
       segment.segment_length = length;
-      body.expect(post(setup.pair, setup.peer, {segment}, 1, {}), refused);
+      in_each_place.expect(segment, refused);
     });
   };
   attempt("one octet too long", 0, 257);
@@ -88,36 +108,37 @@ void judge_outside(DatBody& body, Post post) {
   attempt("all of it after the end", 256, 8);
 }
 
-void judge_protection(DatBody& body, Post post) {
+void judge_protection(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit) {
   const PairWithMemory setup(body);
   const Pz other = body.ia().pz();
   const Lmr foreign(body.ia(), other.get(), 64);
-  body.expect(post(setup.pair, setup.peer, {foreign.triplet(0, 8)}, 1, {}),
-              at_once(body, returns(DAT_PROTECTION_VIOLATION)));
+  InEachPlace(body, setup, post, limit)
+      .expect(foreign.triplet(0, 8), at_once(body, returns(DAT_PROTECTION_VIOLATION)));
 }
 
-void judge_privileges(DatBody& body, Post post, bool sink) {
+void judge_privileges(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, bool sink) {
   const PairWithMemory setup(body);
+  const InEachPlace in_each_place(body, setup, post, limit);
   const Returns refused = at_once(body, returns(DAT_PRIVILEGES_VIOLATION));
+  const Returns refused_somehow =
+      refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER);
   body.row("a context of no region", [&] {
     DAT_LMR_TRIPLET segment = setup.own.triplet(0, 8);
     segment.lmr_context ^= 0x5A5A00;
-    body.expect(post(setup.pair, setup.peer, {segment}, 1, {}),
-                refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER));
+    in_each_place.expect(segment, refused_somehow);
   });
   body.row("a freed region", [&] {
     Lmr gone(body.ia(), setup.pair.pz.get(), 64);
     const DAT_LMR_TRIPLET segment = gone.triplet(0, 8);
     body.need(CALL(dat_lmr_free, gone.release()), "not freed");
-    body.expect(post(setup.pair, setup.peer, {segment}, 1, {}),
-                refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER));
+    in_each_place.expect(segment, refused_somehow);
   });
   if (!sink) return;  // local read is always granted
   body.row("no local write", [&] {
     const Lmr readable(
         body.ia(), setup.pair.pz.get(), 64,
         flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG));
-    body.expect(post(setup.pair, setup.peer, {readable.triplet(0, 8)}, 1, {}), refused);
+    in_each_place.expect(readable.triplet(0, 8), refused);
   });
 }
 
@@ -159,15 +180,15 @@ void judge_flush(DatBody& body, Post post, bool receive) {
   }                                                                                             \
   DAT_CASE(slug##_outside_its_region_is_refused, calls(function),                               \
            rules("dat." prefix ".outside")) {                                                   \
-    judge_outside(*this, post);                                                                 \
+    judge_outside(*this, post, &DAT_EP_ATTR::limit);                                            \
   }                                                                                             \
   DAT_CASE(slug##_of_another_zone_is_refused, calls(function),                                  \
            rules("dat." prefix ".protection")) {                                                \
-    judge_protection(*this, post);                                                              \
+    judge_protection(*this, post, &DAT_EP_ATTR::limit);                                         \
   }                                                                                             \
   DAT_CASE(slug##_without_the_privilege_is_refused, calls(function),                            \
            rules("dat." prefix ".privileges")) {                                                \
-    judge_privileges(*this, post, sink);                                                        \
+    judge_privileges(*this, post, &DAT_EP_ATTR::limit, sink);                                   \
   }                                                                                             \
   DAT_CASE(slug##_of_wrong_flags_is_refused, calls(function), rules("dat." prefix ".flags")) {  \
     judge_flags(*this, post);                                                                   \

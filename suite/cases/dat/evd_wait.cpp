@@ -292,6 +292,30 @@ DAT_CASE(threshold_needs_completions_that_notify, calls(dat_evd_wait),
 }
 
 // The notification is the consumer's as long as an endpoint of the stream has such flags.
+DAT_CASE(threshold_is_free_again_after_the_endpoint, calls(dat_evd_wait, dat_ep_free),
+         rules("dat.evd-wait.selective", "dat.ep-free.success")) {
+  const auto freed_with = [&](const char* name, DAT_COMPLETION_FLAGS DAT_EP_ATTR::* flags,
+                              DAT_COMPLETION_FLAGS value, Evd Side::* stream) {
+    row(name, [&] {
+      const Pz pz = ia().pz();
+      DAT_EP_PARAM param{};
+      need(CALL(dat_ep_query, make_side(ia(), pz).ep.get(), DAT_EP_FIELD_ALL, &param),
+           "no EP query");
+      param.ep_attr.*flags = value;
+      Side side = make_side(ia(), pz, &param.ep_attr);
+      expect(wait_on(side.*stream, 0, 2).code, returns(DAT_INVALID_STATE));
+      expect(CALL(dat_ep_free, side.ep.release()), succeeds, "dat.ep-free.success");
+      expect(wait_on(side.*stream, 0, 2).code, returns(DAT_TIMEOUT_EXPIRED));
+    });
+  };
+  freed_with("unsignalled requests", &DAT_EP_ATTR::request_completion_flags,
+             DAT_COMPLETION_UNSIGNALLED_FLAG, &Side::requests);
+  freed_with("unsignalled receives", &DAT_EP_ATTR::recv_completion_flags,
+             DAT_COMPLETION_UNSIGNALLED_FLAG, &Side::receives);
+  freed_with("solicited receives", &DAT_EP_ATTR::recv_completion_flags,
+             DAT_COMPLETION_SOLICITED_WAIT_FLAG, &Side::receives);
+}
+
 DAT_CASE(threshold_follows_the_flags_of_the_endpoint, calls(dat_evd_wait, dat_ep_modify),
          rules("dat.evd-wait.selective", "dat.ep-modify.success")) {
   const Pz pz = ia().pz();

@@ -36,7 +36,10 @@ struct WindowSetup {
   }
   /// Binds, and takes the completion. Its kind is not judged here: bind_completes judges it.
   void bound(DatBody& body, DAT_LMR_TRIPLET segment, const Bind& how) {
-    body.need(bind(segment, how), "no bind");
+    bound(body, region, segment, how);
+  }
+  void bound(DatBody& body, const Lmr& lmr, DAT_LMR_TRIPLET segment, const Bind& how) {
+    body.need(bind(window.get(), lmr.get(), segment, pair.passive.ep.get(), how), "no bind");
     const DAT_EVENT event = next_event(pair.passive.requests);
     const bool good =
         event.event_number == DAT_RMR_BIND_COMPLETION_EVENT
@@ -250,15 +253,21 @@ DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
          rules("dat.rmr-bind.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
     stop(Verdict::not_applicable, "the IA does not state zb_supported");
-  WindowSetup setup(*this);
-  setup.bound(*this, setup.region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
-  same(*this, "kind of addresses", query(*this, setup.window).va_type, DAT_VA_TYPE_ZB);
-  setup.write(*this, 8, setup.context, 8, DAT_DTO_SUCCESS);
-  setup.read(*this, 0, setup.context, 32, DAT_DTO_SUCCESS);
-  const auto& memory = setup.region.octets();
-  expect_that(memory[23] == std::byte{0xA5} && memory[24] == std::byte{0x5A} &&
-                  memory[31] == std::byte{0x5A} && memory[32] == std::byte{0xA5},
-              "octets 24 to 31 written", "other octets");
+  for (const DAT_VA_TYPE of_region : {DAT_VA_TYPE_VA, DAT_VA_TYPE_ZB})
+    row(of_region == DAT_VA_TYPE_ZB ? "of a zero-based region" : "of a region", [&] {
+      WindowSetup setup(*this);
+      const Lmr region(ia(), setup.pair.pz.get(), 256, static_cast<DAT_MEM_PRIV_FLAGS>(0x11),
+                       std::byte{0xA5}, of_region);
+      setup.bound(*this, region, region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
+      same(*this, "kind of addresses", query(*this, setup.window).va_type, DAT_VA_TYPE_ZB);
+      setup.write(*this, 8, setup.context, 8, DAT_DTO_SUCCESS);
+      setup.read(*this, 0, setup.context, 32, DAT_DTO_SUCCESS);
+      const auto& memory = region.octets();
+      expect_that(memory[23] == std::byte{0xA5} && memory[24] == std::byte{0x5A} &&
+                      memory[31] == std::byte{0x5A} && memory[32] == std::byte{0xA5},
+                  "octets 24 to 31 written", "other octets");
+      (void)dat_rmr_free(setup.window.release());  // before the region
+    });
 }
 
 DAT_CASE(suppressed_bind_has_no_completion, calls(dat_rmr_bind), rules("dat.rmr-bind.suppressed")) {

@@ -338,6 +338,24 @@ DAT_CASE(watermark_is_reported_once_when_it_is_passed, calls(dat_srq_set_lw),
   same(*this, "further events", told, 0);
 }
 
+DAT_CASE(watermark_can_be_the_whole_queue, calls(dat_srq_set_lw), rules("dat.srq-set-lw.success")) {
+  Queue queue(*this);
+  const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
+  Users users(*this, queue);
+  users.connect(*this);
+  for (DAT_COUNT i = 0; i < entries; ++i) expect(queue.post(static_cast<DAT_UINT64>(i)), succeeds);
+  expect(CALL(dat_srq_set_lw, queue.srq.get(), entries), succeeds);
+  DAT_EVENT event{};
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));  // none is missing yet
+  const Lmr from(ia(), queue.pz.get(), 8);
+  users.send(*this, from.triplet());
+  (void)expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
+  DAT_COUNT more = 0;
+  expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+  expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
+              event_text(event.event_number));
+}
+
 DAT_CASE(watermark_that_is_set_again_is_reported_again, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);

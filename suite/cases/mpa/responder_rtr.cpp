@@ -251,6 +251,29 @@ CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
     advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
                 answer.text());
   });
+  row("a Read Request for octets", [&] {
+    static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+    const Region source = iut.register_memory(16, access::remote_read);
+    peer.send(read_of(source.stag, source.base, 8));
+    const Arrival answer = peer.raw().next(context().deadline);
+    advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
+                answer.text());
+  });
+  // A kind that the Reply does not state has not been agreed on.
+  for (const RtrKind& stated : rtr_kinds())
+    for (const RtrKind& sent : rtr_kinds()) {
+      if (&stated == &sent) continue;
+      row(fmt::format("a zero-length {} in place of a {}", sent.name, stated.name), [&] {
+        const auto words = words_of(reply_to(*this, enhanced_request(offering(stated))));
+        need_kind(*this, stated, words);
+        if ((*words).*sent.flag) stop(Verdict::not_applicable, "the Reply states this kind too");
+        peer.send(sent.indication);
+        const Arrival answer =
+            peer.raw().next(context().loop.now() + 2 * environment().quiet_window);
+        advise_that(answer.is_end() || answer.terminate().has_value(), "an error of the connection",
+                    answer.text());
+      });
+    }
   const auto begun_by = [&](const char* name, const Outgoing& beginning) {
     row(name, [&] {
       static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
@@ -270,21 +293,62 @@ CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
            }));
 }
 
+namespace {
+
+/// A listener of its own, to which the tester has connected.
+struct Listening {
+  iut::Handle handle;
+  std::uint16_t port = 0;
+
+  explicit Listening(Body& body) : handle(body.iut.new_handle()) {
+    const base::Address own = body.iut_address();
+    const iut::Reply reply = body.iut.call(
+        iut::Listen{handle, own.host(), own.family == base::Family::ipv4 ? "ipv4" : "ipv6", 0},
+        "listen once more");
+    if (!reply.port) body.stop(Verdict::error, "a listener without a port");
+    port = *reply.port;
+  }
+};
+
+}  // namespace
+
+CONFORMANCE_CASE(startup_outlives_another_listener,
+                 rules("mpa.startup.responder-ready-for-fpdus")) {
+  const auto goes_on = [&](const char* name, std::size_t sent_before, bool waits) {
+    row(name, [&] {
+      const Listening used(*this), other(*this);
+      if (const auto done = peer.raw().connect(iut_address().with_port(used.port)); !done)
+        stop(Verdict::inconclusive, done.error());
+      const Octets request = mpa_request().encode();
+      const std::size_t before = std::min(sent_before, request.size());
+      peer.raw().send_octets(wire::Bytes(request).first(before));
+      std::optional<iut::ConnectRequestEvent> arrived;
+      if (waits) arrived = asked(*this);
+      iut.call(iut::StopListening{other.handle}, "stop listening");
+      peer.raw().send_octets(wire::Bytes(request).subspan(before));
+      startup::accept(*this, arrived ? *arrived : asked(*this));
+      expect(peer.raw(), accepting_reply());
+      const Work receive = iut.post_receive(16);
+      peer.send(send_message(payload(8)));
+      expect(receive, completes().with_length(8));
+    });
+  };
+  goes_on("a connection without octets", 0, false);
+  goes_on("half a Request", 10, false);
+  goes_on("a Request that waits for its consumer", 1000, true);
+}
+
 CONFORMANCE_CASE(connection_outlives_its_listener, rules("mpa.startup.responder-ready-for-fpdus"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const auto goes_on = [&](const char* name, const Words& words) {
     row(name, [&] {
-      const base::Address own = iut_address();
-      const iut::Listen listen{iut.new_handle(), own.host(),
-                               own.family == base::Family::ipv4 ? "ipv4" : "ipv6", 0};
-      const iut::Reply listening = iut.call(listen, "listen once more");
-      if (!listening.port) stop(Verdict::error, "a listener without a port");
-      if (const auto done = peer.raw().connect(own.with_port(*listening.port)); !done)
+      const Listening listening(*this);
+      if (const auto done = peer.raw().connect(iut_address().with_port(listening.port)); !done)
         stop(Verdict::inconclusive, done.error());
       peer.raw().send(enhanced_request(words));
       startup::accept(*this, asked(*this));
       const Arrival reply = expect(peer.raw(), accepting_reply());
-      iut.call(iut::StopListening{listen.listener}, "stop listening");
+      iut.call(iut::StopListening{listening.handle}, "stop listening");
       if (const auto stated = words_of(*reply.as<ReceivedFrame>())) go_on_after(*this, *stated);
       const Work receive = iut.post_receive(16);
       peer.send(send_message(payload(8)));

@@ -21,13 +21,14 @@ Outgoing read_all_of(const Region& source) {
 
 /// A FIN after a part of an FPDU is never an orderly close, even if the whole ULPDU has come.
 void end_within_an_fpdu(Body& test, const Establish& options = {}) {
+  constexpr std::size_t octets = 17;  // then its pad is three octets long
+  constexpr std::size_t whole = rnic::wire::fpdu_size(rnic::wire::untagged_header_size + octets);
   const auto lacks = [&](const char* name, std::size_t missing) {
     test.row(name, [&] {
       test.establish(options);
       const Work receive = test.iut.post_receive(64);
-      // Its pad is three octets long.
-      const Octets fpdu =
-          encode(test.peer.prepare(send_message(payload(17))).front(), test.peer.raw().sending());
+      const Octets fpdu = encode(test.peer.prepare(send_message(payload(octets))).front(),
+                                 test.peer.raw().sending());
       test.peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() - missing));
       test.peer.half_close();
       test.expect(receive, flushed());
@@ -39,6 +40,9 @@ void end_within_an_fpdu(Body& test, const Establish& options = {}) {
   lacks("pad and CRC field", 7);
   lacks("the last octet of the payload", 8);
   lacks("half of the payload", 16);
+  lacks("all but its first three octets", whole - 3);
+  lacks("all but ULPDU_Length", whole - 2);
+  lacks("all but its first octet", whole - 1);
 }
 
 }  // namespace
@@ -110,6 +114,56 @@ CONFORMANCE_CASE(sends_left_at_a_close_are_flushed, rules("ddp.close.outstanding
   ends_by("FIN", false, &CasePeer::half_close);
   ends_by("RST after the consumer's close", true, &CasePeer::reset);
   ends_by("FIN after the consumer's close", true, &CasePeer::half_close);
+  // A Responder may send nothing before the Initiator's first FPDU (RFC 5044 section 7.1.2).
+  const auto never_sent = [&](const char* name, void (CasePeer::*end)()) {
+    row(name, [&] {
+      establish();
+      if (!iut_is_responder()) stop(Verdict::not_applicable, "the IUT is the Initiator");
+      const Work send = iut.post_send(payload(8)), read = iut.post_read(8, some_stag, 0x1000);
+      (peer.*end)();
+      expect(send, completes_in_error());
+      expect(read, completes_in_error());
+    });
+  };
+  never_sent("FIN without an FPDU", &CasePeer::half_close);
+  never_sent("RST without an FPDU", &CasePeer::reset);
+}
+
+CONFORMANCE_CASE(local_work_left_at_a_close_is_flushed,
+                 rules("ddp.close.outstanding-requests-fail"), in_both_roles) {
+  // It waits for a Read, and a Send waits behind it.
+  const auto waits = [&](const char* name, const std::function<void(iut::PostWork&)>& as) {
+    for (const auto& [how, end] :
+         {std::pair{"RST", &CasePeer::reset}, std::pair{"FIN", &CasePeer::half_close}})
+      row(fmt::format("{}, {}", name, how), [&, end = end] {
+        see_iut_send();
+        const Work read = iut.post_read(8, some_stag, 0x1000);
+        expect(peer, message(Opcode::read_request));
+        iut::PostWork local;
+        as(local);
+        local.fence = true;
+        const Work waiting = iut.post(local), behind = iut.post_send(payload(8));
+        (peer.*end)();
+        expect(read, completes_in_error());
+        for (const Work& work : {waiting, behind})
+          expect_that(iut.take(completion_of(work).matches, context().deadline).has_value(),
+                      "a completion", "none");
+      });
+  };
+  if (iut.can(capability::local_invalidate))
+    waits("an invalidation", [&](iut::PostWork& work) {
+      work.operation = operation::local_invalidate;
+      work.invalidate_stag = iut.register_memory(8, access::remote_read).stag;
+    });
+  if (iut.can(capability::memory_windows))
+    waits("a bind", [&](iut::PostWork& work) {
+      const Region region = iut.register_memory(64, access::under_windows);
+      work.operation = operation::bind_window;
+      work.window = iut.new_handle();
+      iut.call(iut::AllocateWindow{work.window, 0}, "allocate a window");
+      work.pieces = {{region.handle, 0, 64}};
+      work.window_access = access::remote_read;
+    });
 }
 
 CONFORMANCE_CASE(lost_connection_is_reported_to_the_consumer,
@@ -328,6 +382,26 @@ CONFORMANCE_CASE(error_after_the_consumers_close_ends_the_connection,
   // No Terminate can follow the FIN. A host whose TCP is closed both ways answers with a reset.
   expect(peer, connection_reset() | advisory(silence()));
   expect(iut, disconnected());
+}
+
+CONFORMANCE_CASE(error_before_the_fin_of_a_close_is_reported,
+                 rules("rdmap.error.incoming-message-terminate"), in_both_roles) {
+  see_iut_send();
+  peer.stall();
+  const Work work = post_much(iut);
+  iut.disconnect();
+  peer.send(send_message(payload(8)).with_ddp_version(2));
+  watch();
+  peer.resume();
+  // What was under way comes first, whole or in part.
+  const Expected sent("a Send or its beginning", [](const Arrival& arrival) {
+    const auto* message = arrival.as<Message>();
+    return message != nullptr && message->opcode() == Opcode::send;
+  });
+  while (true) {
+    const Arrival arrival = expect(peer, sent | any_terminate() | advisory(torn_down()));
+    if (arrival.is_end() || arrival.terminate()) return;
+  }
 }
 
 CONFORMANCE_CASE(work_queued_when_the_stream_ends_is_completed,

@@ -99,6 +99,32 @@ CONFORMANCE_CASE(fenced_invalidation_waits_for_earlier_reads,
   expect_that(iut.read_memory(read.buffer) == payload(24), "the octets read", "others");
 }
 
+// What waits has no effect yet: the peer can use the window until its unbinding starts.
+CONFORMANCE_CASE(fenced_unbinding_waits_for_earlier_reads,
+                 rules("rdmap.order.read-completes-after-response"),
+                 needs(capability::memory_windows), in_both_roles) {
+  see_iut_send();
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_write);
+  const Work read = iut.post_read(24, remote_stag, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  iut::PostWork command;
+  command.operation = operation::bind_window;
+  command.window = window.handle;
+  command.fence = true;
+  const Work unbinding = iut.post(command);
+  watch();
+  expect_that(!iut.take(completion_of(unbinding).matches, {}), "no completion before the Read's",
+              "the unbinding completes");
+  peer.send_together({rdma_write(window.stag, window.base, payload(64)),
+                      read_response(request->sink_stag, request->sink_offset, payload(24))});
+  expect(read, completes());
+  expect(unbinding, completes());
+  expect_that(iut.read_memory(region) == payload(64), "the octets written", "others");
+  peer.send(rdma_write(window.stag, window.base, payload(64, 0x91)));
+  expect(peer, any_terminate() | torn_down());
+}
+
 // RFC 5040 section 5.2.1 binds the Data Source to respond, and does not say when. But two peers that
 // hold Responses back until their own Reads are answered would wait for each other for ever.
 CONFORMANCE_CASE(reads_are_answered_while_an_invalidation_is_fenced,

@@ -118,15 +118,18 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
   constexpr int granted = 4;
   // More than the send buffer of an LLP takes (Linux limits it to 4 MiB), while we receive nothing.
   constexpr std::uint32_t more_than_an_llp_holds = 8U << 20;
-  const auto refused = [&](const char* name, bool under_way) {
+  const auto refused = [&](const char* name, bool under_way, bool atomic = false) {
     row(name, [&] {
-      const Region region = iut.register_memory(more_than_an_llp_holds, access::remote_read);
+      const Region region = iut.register_memory(
+          more_than_an_llp_holds, atomic ? access::remote_atomic : access::remote_read);
       establish(
           {.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
       const Work receive = iut.post_receive(64);
       // The first Response cannot be sent, so none of the Requests is done. If the message after
       // them is delivered, they have all been delivered.
       std::vector<Outgoing> messages(granted, read_from(region, 0, 8));
+      // Atomics have their places in the same queue (RFC 7306 section 5.2.2).
+      if (atomic) messages.back() = fetch_add(1, region.stag, region.base, 1);
       messages.push_back(send_message(payload(16)));
       const Outgoing first = read_from(region, 0, static_cast<std::uint32_t>(region.length));
       peer.stall();
@@ -141,9 +144,10 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
           iut.take(success_of(receive).matches, context().loop.now() + environment().quiet_window)
               .has_value();
       peer.resume();
-      const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
+      const Expected response("a Response or its beginning", [](const Arrival& arrival) {
         const auto* message = arrival.as<Message>();
-        return message != nullptr && message->opcode() == Opcode::read_response;
+        return message != nullptr && (message->opcode() == Opcode::read_response ||
+                                      message->opcode() == Opcode::atomic_response);
       });
       const Expected error = any_terminate() | advisory(torn_down());
       // An IUT may accept one Request after another, each when the one before is done.
@@ -157,6 +161,9 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
   };
   refused("all at once", false);
   refused("while the first Response is sent", true);
+  if (!iut.can(capability::atomics)) return;
+  refused("an Atomic too many", false, true);
+  refused("an Atomic too many while the first Response is sent", true, true);
 }
 
 CONFORMANCE_CASE(read_sees_what_a_write_before_it_wrote,

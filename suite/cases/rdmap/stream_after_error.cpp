@@ -102,6 +102,35 @@ CONFORMANCE_CASE(posted_work_is_flushed_by_an_error,
   expect(send, completes_in_error());
 }
 
+// An API may look at the buffer before the work is posted, when its message is made, or for a Read
+// when the Response comes.
+CONFORMANCE_CASE(work_whose_buffer_is_not_all_registered_is_an_error,
+                 rules("rdmap.error.local-error-terminate"), in_both_roles) {
+  const auto refused = [&](const char* operation, Opcode opcode, std::uint64_t from,
+                           std::uint32_t length) {
+    row(fmt::format("{} of {} octets from {} on", operation, length, from), [&] {
+      see_iut_send();
+      const Region buffer = iut.register_memory(64, access::remote_write);
+      iut::PostWork command = work_on(buffer, operation, iut.endpoint());
+      command.work = 1000;
+      command.pieces = {{buffer.handle, from, length}};
+      command.remote_stag = unknown_stag;
+      const iut::Reply reply = iut.try_call(command, "post work with a buffer beyond its region");
+      if (reply.outcome != iut::Outcome::ok)
+        return expect_that(true, "refused, or an error", "refused: " + reply.error);
+      expect(peer, any_terminate() | advisory(torn_down() | message(opcode)));
+    });
+  };
+  const std::pair<const char*, Opcode> kinds[] = {{operation::send, Opcode::send},
+                                                  {operation::write, Opcode::rdma_write},
+                                                  {operation::read, Opcode::read_request}};
+  for (const auto& [operation, opcode] : kinds) {
+    refused(operation, opcode, 0, 65);
+    refused(operation, opcode, 63, 2);
+    refused(operation, opcode, 64, 1);
+  }
+}
+
 CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
                  rules("rdmap.terminate.nothing-sent-after",
                        "rdmap.error.incoming-message-terminate",

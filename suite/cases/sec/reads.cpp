@@ -3,6 +3,7 @@
 #include <deque>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -39,6 +40,30 @@ CONFORMANCE_CASE(reading_nothing_needs_no_right, rules("sec.buffer.zero-length-r
     read_nothing(region.stag, region.base);
   });
   row("at the end of the address space", [&] { read_nothing(0xFFFFFFFF, ~std::uint64_t{0}); });
+}
+
+// The sink of a Read is opened to the Response, and to nothing else (docs/disputes.md D27).
+CONFORMANCE_CASE(sink_of_a_read_is_not_readable, rules("sec.buffer.write-only-not-readable"),
+                 in_both_roles) {
+  const auto refused = [&](const char* name, const iut::Access& access) {
+    row(name, [&] {
+      see_iut_send();
+      const Region sink = iut.register_memory(8, access);
+      iut::PostWork command = work_on(sink, operation::read, iut.endpoint());
+      command.work = 1000;
+      command.remote_stag = 0x01020304;
+      const iut::Reply reply = iut.try_call(command, "post a Read");
+      const Arrival arrival = peer.raw().next(context().loop.now() + environment().quiet_window);
+      const auto* asked = arrival.as<Message>();
+      const auto request = asked == nullptr ? std::nullopt : asked->read_request();
+      if (reply.outcome != iut::Outcome::ok || !request)
+        stop(Verdict::not_applicable, "the API reads into memory for the peer's Writes only");
+      peer.send(read_of(request->sink_stag, request->sink_offset, 8));
+      expect(peer, any_terminate() | torn_down());
+    });
+  };
+  refused("memory without remote rights", access::local);
+  refused("memory that the peer may write", access::remote_write);
 }
 
 CONFORMANCE_CASE(memory_for_reading_and_writing_serves_both,

@@ -147,6 +147,42 @@ CONFORMANCE_CASE(deregistration_stops_a_message_in_progress,
   expect_rest_refused(*this, halves[1], region);
 }
 
+namespace {
+
+/// An STag that is revoked while the octets of a segment arrive, which an IUT without CRCs may place
+/// as they come.
+void revoke_within_a_segment(Body& body, const std::function<void(const Region&)>& revoke) {
+  body.establish({.request = mpa_request().with_crc(false), .opening = true});
+  const Region region = body.iut.register_memory(2 * half, access::remote_write);
+  const Fpdu write =
+      body.peer.prepare(rdma_write(region.stag, region.base, payload(2 * half))).front();
+  const Octets fpdu = encode(write, body.peer.raw().sending());
+  const std::size_t first = fpdu.size() - half;
+  body.peer.raw().means_to_send(write.ulpdu);
+  body.peer.send_octets(rnic::wire::Bytes(fpdu).first(first));
+  body.expect(body.peer.raw(), silence(), "ddp.security.rnic-revocation-effective");
+  revoke(region);
+  body.peer.send_octets(rnic::wire::Bytes(fpdu).subspan(first));
+  body.expect(body.peer, any_terminate() | torn_down(), "ddp.security.rnic-revocation-effective");
+  const Octets now = body.iut.read_memory(region);
+  body.expect_that(std::equal(now.end() - 100, now.end(), region.contents.end() - 100),
+                   "the end of the memory unchanged", "octets placed there",
+                   "ddp.security.rnic-revocation-effective");
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(deregistration_stops_a_segment_in_progress,
+                 rules("ddp.security.rnic-revocation-effective"), configured({.crc = false})) {
+  revoke_within_a_segment(*this, [&](const Region& region) { iut.deregister(region); });
+}
+
+CONFORMANCE_CASE(local_invalidation_stops_a_segment_in_progress,
+                 rules("ddp.security.rnic-revocation-effective"), configured({.crc = false}),
+                 needs(capability::local_invalidate)) {
+  revoke_within_a_segment(*this, [&](const Region& region) { iut.invalidate(region.stag); });
+}
+
 CONFORMANCE_CASE(local_invalidation_stops_a_message_in_progress,
                  rules("ddp.security.rnic-revocation-effective"),
                  needs(capability::local_invalidate), in_both_roles) {

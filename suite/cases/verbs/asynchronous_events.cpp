@@ -57,16 +57,17 @@ void expect_fitting(Body& body, iut::Handle endpoint, Kinds closest) {
 
 /// Two shared receive queues, and an endpoint on the first.
 struct SharedQueues {
+  static constexpr std::uint32_t depth = 16;
   iut::Handle used, other, endpoint;
 
-  explicit SharedQueues(Consumer& iut)
-      : used(iut.create_shared_queue(16)),
-        other(iut.create_shared_queue(16)),
+  explicit SharedQueues(Consumer& iut, iut::WorkId waiting = 4)
+      : used(iut.create_shared_queue(depth)),
+        other(iut.create_shared_queue(depth)),
         endpoint(iut.create_endpoint({.shared_queue = used})) {
     const Region buffer = iut.register_memory(8);
     for (const iut::Handle queue : {used, other})
-      for (iut::WorkId i = 0; i < 4; ++i)
-        iut.call(iut::PostReceive{0, queue, first_work + 10 * queue + i, {{buffer.handle, 0, 8}}},
+      for (iut::WorkId i = 0; i < waiting; ++i)
+        iut.call(iut::PostReceive{0, queue, first_work + 100 * queue + i, {{buffer.handle, 0, 8}}},
                  "post a shared receive");
   }
 };
@@ -131,26 +132,33 @@ CONFORMANCE_CASE(limit_of_a_shared_queue_is_reported_for_that_queue,
                  rules("verbs.async.limit-is-reported", "verbs.async.names-its-object",
                        "verbs.async.code-fits-the-cause"),
                  needs(capability::event_objects, capability::shared_receive_queue)) {
-  const SharedQueues queues(iut);
-  establish({.endpoint = queues.endpoint});
-  for (const iut::Handle queue : {queues.used, queues.other})
-    iut.call(iut::ArmSharedQueueLimit{queue, 3}, "arm the limit");
-  const auto take_one = [&] {
-    peer.send(send_message(payload(8)));
-    const auto taken = iut.take<iut::CompletionEvent>(context().deadline);
-    if (!taken) stop(Verdict::inconclusive, "a message completes no shared receive");
+  const auto reported = [&](const char* name, iut::WorkId waiting, std::uint32_t limit) {
+    row(name, [&] {
+      const SharedQueues queues(iut, waiting);
+      establish({.endpoint = queues.endpoint});
+      for (const iut::Handle queue : {queues.used, queues.other})
+        iut.call(iut::ArmSharedQueueLimit{queue, limit}, "arm the limit");
+      const auto take_one = [&] {
+        peer.send(send_message(payload(8)));
+        const auto taken = iut.take<iut::CompletionEvent>(context().deadline);
+        if (!taken) stop(Verdict::inconclusive, "a message completes no shared receive");
+      };
+      for (iut::WorkId left = waiting - 1; left >= limit; --left) take_one();
+      iut.poll();
+      expect_that(!iut.take(asynchronous("srq_limit").matches, context().loop.now()).has_value(),
+                  "no event \"srq_limit\" while as many requests wait as the limit says", "one",
+                  "verbs.async.code-fits-the-cause");
+      take_one();
+      const auto event = next_of(*this, "srq_limit");
+      expect_that(event.has_value(), "an event \"srq_limit\", since fewer requests wait", "none",
+                  "verbs.async.limit-is-reported");
+      expect_that(event->shared_queue == queues.used, fmt::format("shared queue {}", queues.used),
+                  text_of(*event), "verbs.async.names-its-object");
+    });
   };
-  take_one();
-  iut.poll();
-  expect_that(!iut.take(asynchronous("srq_limit").matches, context().loop.now()).has_value(),
-              "no event \"srq_limit\" while three requests wait", "one",
-              "verbs.async.code-fits-the-cause");
-  take_one();
-  const auto event = next_of(*this, "srq_limit");
-  expect_that(event.has_value(), "an event \"srq_limit\", since two requests wait", "none",
-              "verbs.async.limit-is-reported");
-  expect_that(event->shared_queue == queues.used, fmt::format("shared queue {}", queues.used),
-              text_of(*event), "verbs.async.names-its-object");
+  reported("a limit of three", 4, 3);
+  reported("a limit of one", 2, 1);
+  reported("a limit of the whole queue", SharedQueues::depth, SharedQueues::depth);
 }
 
 CONFORMANCE_CASE(last_request_of_a_shared_queue_is_reported,

@@ -184,6 +184,27 @@ CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_failed_ones,
   expect(receive, flushed());
 }
 
+CONFORMANCE_CASE(queue_that_is_armed_twice_wakes_for_both,
+                 rules("verbs.completion.each-request-wakes", "verbs.completion.solicited-wakes"),
+                 needs(capability::completion_queues)) {
+  const auto wakes = [&](const char* name, bool first_solicited_only, bool solicited) {
+    row(name, [&] {
+      const iut::Handle queue = create_completion_queue(iut, first_solicited_only);
+      const iut::Handle endpoint = endpoint_on(iut, queue);
+      Peer& other = another_peer();
+      establish(other, {.endpoint = endpoint, .opening = true});
+      iut.call(iut::ArmCompletionQueue{queue, !first_solicited_only}, "arm the queue once more");
+      const Work receive = iut.post_receive(16, endpoint);
+      other.send(solicited ? send_solicited(payload(8)) : send_message(payload(8)));
+      expect(receive, completes().with_length(8),
+             solicited ? RuleRef("verbs.completion.solicited-wakes") : RuleRef{});
+    });
+  };
+  wakes("for any, then for solicited ones", false, false);
+  wakes("for solicited ones, then for any", true, false);
+  wakes("for any, then for solicited ones: a solicited one", false, true);
+}
+
 CASES_OF_FILE(verbs, completion_queues)
 
 }  // namespace suite::cases

@@ -52,6 +52,7 @@ const char* const commands[] = {
     R"({"number":31,"type":"post_receive_chain","requests":[{"endpoint":7,"shared_queue":0,"work":1,"pieces":[]},{"endpoint":7,"shared_queue":0,"work":2,"pieces":[]}]})",
     R"({"number":32,"type":"post_work_chain","requests":[{"endpoint":7,"work":3,"operation":"send","pieces":[],"remote_stag":0,"remote_offset":0,"invalidate_stag":0,"fence":false,"signaled":true,"inline_data":false,"add_or_swap":0,"compare":0,"immediate":"0000000000000000","window":0,"window_access":[]}]})",
     R"({"number":18446744073709551615,"type":"cancel","command":25})",
+    R"({"number":33,"type":"arm_completion_queue","queue":10,"solicited_only":true})",
     R"({"number":34,"type":"allocate_region","region":1,"domain":2,"length":8192,"pages":2,"fill":255})",
     R"({"number":35,"type":"post_work","endpoint":7,"work":4,"operation":"register_region","pieces":[{"region":1,"offset":2,"length":3}],"remote_stag":0,"remote_offset":0,"invalidate_stag":0,"fence":false,"signaled":true,"inline_data":false,"add_or_swap":0,"compare":0,"immediate":"0000000000000000","window":0,"window_access":[],"registration":{"key":255,"access":["remote_read"]}})",
 };

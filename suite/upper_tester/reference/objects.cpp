@@ -252,6 +252,14 @@ iut::Reply ReferenceDriver::perform(const iut::DestroyCompletionQueue& command) 
   return {};
 }
 
+iut::Reply ReferenceDriver::perform(const iut::ArmCompletionQueue& command) {
+  const auto found = completion_queues_.find(command.queue);
+  if (found == completion_queues_.end()) return bad_handle("completion queue", command.queue);
+  must(rnic_->arm(found->second.object,
+                  command.solicited_only ? verbs::Arm::solicited : verbs::Arm::next));
+  return {};
+}
+
 // ---- endpoints ----
 
 /// Room for everything that can be posted at one time, or as little as was requested.

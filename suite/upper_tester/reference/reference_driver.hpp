@@ -83,6 +83,7 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::ArmSharedQueueLimit& command);
   iut::Reply perform(const iut::CreateCompletionQueue& command);
   iut::Reply perform(const iut::DestroyCompletionQueue& command);
+  iut::Reply perform(const iut::ArmCompletionQueue& command);
   iut::Reply perform(const iut::CreateEndpoint& command);
   iut::Reply perform(const iut::DestroyEndpoint& command);
   iut::Reply perform(const iut::QueryEndpoint& command);

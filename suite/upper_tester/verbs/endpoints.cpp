@@ -90,6 +90,16 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyCompletion
   return iut::Reply{};
 }
 
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmCompletionQueue& command) {
+  const auto found = completion_queues_.find(command.queue);
+  if (found == completion_queues_.end()) return no_such("completion queue", command.queue);
+  if (const int error =
+          ibv_req_notify_cq(found->second.queue.get(), command.solicited_only ? 1 : 0);
+      error != 0)
+    return failed("ibv_req_notify_cq", error);
+  return iut::Reply{};
+}
+
 /// Has room for all that can be posted at one time, or is so small that it overflows, since no
 /// completion is taken from it.
 VerbsDriver::Answer VerbsDriver::make_completion_queue(Endpoint& endpoint,

@@ -122,6 +122,7 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
   Answer run(std::uint64_t, const iut::CreateCompletionQueue&);
   Answer run(std::uint64_t, const iut::DestroyCompletionQueue&);
+  Answer run(std::uint64_t, const iut::ArmCompletionQueue&);
   Answer run(std::uint64_t, const iut::CreateEndpoint&);
   [[nodiscard]] unsigned access_of(const iut::CreateEndpoint& command) const;
   Answer make_completion_queue(Endpoint& endpoint, const iut::CreateEndpoint& command);

@@ -122,17 +122,17 @@ DAT_CONN_QUAL free_qualifier(const Ia& ia) {
 // ---------------------------------------------------------------- memory
 
 Lmr::Lmr(const Ia& ia, DAT_PZ_HANDLE pz, std::size_t length, DAT_MEM_PRIV_FLAGS privileges,
-         std::byte fill)
+         std::byte fill, DAT_VA_TYPE va_type)
     : memory_(std::make_unique<std::vector<std::byte>>(length, fill)) {
   DAT_REGION_DESCRIPTION description{};
   description.for_va = memory_->data();
   DAT_LMR_HANDLE handle = DAT_HANDLE_NULL;
   DAT_VLEN registered = 0;
   need(CALL(dat_lmr_create, ia.get(), DAT_MEM_TYPE_VIRTUAL, description, length, pz, privileges,
-            DAT_VA_TYPE_VA, &handle, &lmr_context_, &rmr_context_, &registered, &address_),
+            va_type, &handle, &lmr_context_, &rmr_context_, &registered, &address_),
        "no LMR");
   handle_ = Owned<DAT_LMR_HANDLE, dat_lmr_free>(handle);
-  address_ = reinterpret_cast<DAT_VADDR>(memory_->data());
+  address_ = va_type == DAT_VA_TYPE_ZB ? 0 : reinterpret_cast<DAT_VADDR>(memory_->data());
 }
 
 DAT_LMR_TRIPLET Lmr::triplet(std::size_t offset) const {

@@ -71,10 +71,12 @@ class Lmr {
  public:
   Lmr() = default;
   Lmr(const class Ia& ia, DAT_PZ_HANDLE pz, std::size_t length,
-      DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_ALL_FLAG, std::byte fill = std::byte{0xA5});
+      DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_ALL_FLAG, std::byte fill = std::byte{0xA5},
+      DAT_VA_TYPE va_type = DAT_VA_TYPE_VA);
   [[nodiscard]] DAT_LMR_HANDLE get() const { return handle_.get(); }
   DAT_LMR_HANDLE release() { return handle_.release(); }
   [[nodiscard]] std::vector<std::byte>& octets() { return *memory_; }
+  [[nodiscard]] const std::vector<std::byte>& octets() const { return *memory_; }
   /// The whole of it, or a part.
   [[nodiscard]] DAT_LMR_TRIPLET triplet(std::size_t offset = 0) const;
   [[nodiscard]] DAT_LMR_TRIPLET triplet(std::size_t offset, std::size_t length) const;

@@ -32,6 +32,21 @@ class RawPeer {
                                  private_data);
     return octets;
   }
+  /// A Request of revision 2 for the peer-to-peer model: the Responder is to wait for its RTR
+  /// indication (RFC 6581 section 9.2).
+  [[nodiscard]] static Octets peer_to_peer_request() {
+    const rnic::wire::EnhancedWords::Values words{.peer_to_peer = true,
+                                                  .rtr_send = true,
+                                                  .rtr_write = true,
+                                                  .rtr_read = true,
+                                                  .ird = 1,
+                                                  .ord = 1};
+    Octets octets(rnic::wire::mpa_frame_header_size + sizeof(rnic::wire::EnhancedWords));
+    rnic::wire::Writer writer(octets);
+    rnic::wire::format_mpa_frame(writer, rnic::wire::MpaFrameKind::request,
+                                 {rnic::wire::MpaFlags::c | rnic::wire::MpaFlags::s}, 2, words, {});
+    return octets;
+  }
   /// Whether everything went out.
   [[nodiscard]] bool send(std::span<const std::byte> octets) const {
     return ::send(socket_, octets.data(), octets.size(), MSG_NOSIGNAL) ==
