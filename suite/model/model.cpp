@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "suite/model/arriving.hpp"
 #include "suite/model/commands.hpp"
@@ -11,13 +12,11 @@ namespace suite::model {
 
 namespace {
 
-/// A state, and how much of each list it has processed.
+/// How many inputs of each list have been processed.
+using Taken = std::vector<std::size_t>;
 struct Node {
   State state;
-  std::vector<std::size_t> taken;
-  bool operator==(const Node& other) const {
-    return std::ranges::equal(taken, other.taken) && state == other.state;
-  }
+  Taken taken;
 };
 
 void add_new(States& states, State state) {
@@ -84,12 +83,20 @@ void Model::take_inputs() {
   const auto is_empty = [](const auto& list) { return list.empty(); };
   if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
   std::deque<Node> open;  // grows while references to its nodes are in use
+  // With many inputs there are many nodes: a new one is compared only with those that have taken the same.
+  std::map<Taken, std::vector<const Node*>> known;
+  const auto add = [&](State state, const Taken& taken) {
+    auto& alike = known[taken];
+    const auto is_it = [&state](const Node* node) { return node->state == state; };
+    if (std::ranges::any_of(alike, is_it)) return;
+    alike.push_back(&open.emplace_back(std::move(state), taken));
+  };
   for (State& state : states_) {
     for (Stream& stream : state.streams) {
       stream.taken_by.clear();
       stream.passed_over.clear();
     }
-    open.push_back({std::move(state), std::vector<std::size_t>(sent_.size() + 1)});
+    open.emplace_back(std::move(state), Taken(sent_.size() + 1));
   }
   states_.clear();
   for (std::size_t at = 0; at < open.size(); ++at) {
@@ -97,11 +104,9 @@ void Model::take_inputs() {
     bool is_last = true;
     const auto go_on = [&](std::size_t list, States after) {
       is_last = false;
-      for (State& state : after) {
-        Node next{std::move(state), node.taken};
-        ++next.taken[list];
-        if (std::ranges::find(open, next) == open.end()) open.push_back(std::move(next));
-      }
+      Taken taken = node.taken;
+      ++taken[list];
+      for (State& state : after) add(std::move(state), taken);
     };
     if (node.taken.back() < done_.size()) {
       const Done& done = done_[node.taken.back()];
