@@ -105,7 +105,7 @@ CONFORMANCE_CASE(stream_that_is_left_alone_in_its_domain_invalidates,
       const iut::Handle staying = iut.create_endpoint(within),
                         leaving = iut.create_endpoint(within);
       Peer &to_staying = another_peer(), &to_leaving = another_peer();
-      establish(to_staying, {.endpoint = staying, .opening = true});
+      establish(to_staying, {.endpoint = staying});
       establish(to_leaving, {.endpoint = leaving, .opening = true});
       leave(leaving, to_leaving);
       const Region region = iut.register_memory(64, access::remote_write, 0xA5, within.domain);
