@@ -70,6 +70,19 @@ BOOST_AUTO_TEST_CASE(a_second_copy_gets_what_is_configured_and_what_is_isolated)
     BOOST_TEST(!made[0].list[number]->configuration.peer_to_peer);
 }
 
+BOOST_AUTO_TEST_CASE(only_the_controls_on_which_cases_rest_are_run) {
+  parts.controls = {{suite::cases::Case(), &suite::cases::Controls::read},
+                    {suite::cases::Case(), &suite::cases::Controls::loopback_read}};
+  const std::vector<const suite::cases::Case*> one{all.front()};
+  const auto control_for = [&](const char* layer) {
+    parts.table.front().layer = layer;
+    return make_plans(parts, one, {}, 1).front().list.at(1);
+  };
+  BOOST_TEST(control_for("rdmap") == &parts.controls[0].one);
+  BOOST_TEST(control_for("loopback") == &parts.controls[1].one);
+  BOOST_TEST(control_for("dat") == all.front());
+}
+
 BOOST_AUTO_TEST_CASE(cases_of_a_known_hang_are_marked) {
   auto plan = make_plans(parts, all, {}, 1).front();
   std::vector<suite::expectations::Entry> entries(3);
