@@ -25,7 +25,7 @@ void cut_short(std::vector<Fpdu>& fpdus, std::uint64_t value) {
 }
 
 /// The message ends with one more segment, which holds no octets.
-void end_with_an_empty_segment(std::vector<Fpdu>& fpdus, std::uint64_t value) {
+void end_with_an_empty_segment(std::vector<Fpdu>& fpdus) {
   const auto segment = wire::parse_segment(fpdus.back().ulpdu);
   if (!segment || segment->payload.empty()) return;
   Fpdu end = fpdus.back();
@@ -34,8 +34,6 @@ void end_with_an_empty_segment(std::vector<Fpdu>& fpdus, std::uint64_t value) {
   if (segment->tagged) {
     wire::TaggedHeader header = segment->tagged_header;
     header.tagged_offset = header.tagged_offset.value() + octets;
-    // It may as well name anything (RFC 5041 section 5.2).
-    if (value % 2 == 0) header.stag = header.stag.value() ^ static_cast<std::uint32_t>(value | 1);
     std::memcpy(end.ulpdu.data(), &header, sizeof header);
   } else {
     wire::UntaggedHeader header = segment->untagged_header;
@@ -126,7 +124,7 @@ void change_marker(std::vector<Fpdu>& fpdus, std::vector<SentSegment>& sent, con
 std::vector<SentSegment> disturb(std::vector<Fpdu>& fpdus, const Step& step,
                                  const Framing& framing) {
   if (step.wrong == Wrong::cut_short) cut_short(fpdus, step.value);
-  if (step.wrong == Wrong::empty_last) end_with_an_empty_segment(fpdus, step.value);
+  if (step.wrong == Wrong::empty_last) end_with_an_empty_segment(fpdus);
   if (step.wrong == Wrong::pad) fill_pad(fpdus.back());
   std::vector<SentSegment> sent;
   for (const Fpdu& fpdu : fpdus) sent.push_back({.ulpdu = fpdu.ulpdu});

@@ -393,9 +393,11 @@ class TesterStep {
   }
   static constexpr std::size_t most_segments = 64;
 
-  /// STag and TO of a segment without octets mean nothing (RFC 5041 section 5.2).
+  /// STag and TO of a Write without octets mean nothing (RFC 5041 section 5.2). Those of a Read Response may be
+  /// compared with the Request (RFC 5040 section 5.2.2).
   [[nodiscard]] Outgoing with_tagged_fault(const Outgoing& message, std::uint64_t value) const {
-    if (step_.wrong != Wrong::unused_stag || !message.payload.empty()) return message;
+    const bool is_free = step_.action == Action::peer_write && message.payload.empty();
+    if (step_.wrong != Wrong::unused_stag || !is_free) return message;
     return message.with_tagged([value](std::size_t, rnic::wire::TaggedHeader& header) {
       header.stag = header.stag.value() ^ static_cast<std::uint32_t>(value | 1);
       if (value % 2 == 0) header.tagged_offset = value * 3;

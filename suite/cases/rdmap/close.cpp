@@ -131,6 +131,8 @@ CONFORMANCE_CASE(sends_left_at_a_close_are_flushed, rules("ddp.close.outstanding
 
 CONFORMANCE_CASE(local_work_left_at_a_close_is_flushed,
                  rules("ddp.close.outstanding-requests-fail"), in_both_roles) {
+  if (!iut.can(capability::local_invalidate) && !iut.can(capability::memory_windows))
+    stop(Verdict::not_applicable, "the IUT has neither local invalidation nor memory windows");
   // It waits for a Read, and a Send waits behind it.
   const auto waits = [&](const char* name, const std::function<void(iut::PostWork&)>& as) {
     for (const auto& [how, end] :
