@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <utility>
 
@@ -39,6 +40,12 @@ struct AgentCalls {
   }
   void wait() const {
     while (count == 0) std::this_thread::yield();
+  }
+  /// Whether it was called within that time.
+  [[nodiscard]] bool within(std::chrono::milliseconds time) const {
+    const auto latest = std::chrono::steady_clock::now() + time;
+    while (count == 0 && std::chrono::steady_clock::now() < latest) std::this_thread::yield();
+    return count > 0;
   }
 };
 
