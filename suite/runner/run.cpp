@@ -352,13 +352,16 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   record.gate =
       gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
   // A verdict must not depend on what runs beside the case.
-  const bool again_alone = accompanied && record.outcome.verdict == results::Verdict::fail &&
-                           record.gate.result == results::GateResult::new_failure;
-  record.failed_beside_others = again_alone;
+  record.failed_beside_others = accompanied &&
+                                record.outcome.verdict == results::Verdict::fail &&
+                                record.gate.result == results::GateResult::new_failure;
+  const bool again_alone = record.failed_beside_others ||
+                           (accompanied && record.gate.result == results::GateResult::stale);
   if (again_alone)
     record.gate = {.result = results::GateResult::superseded,
                    .entry = "",
-                   .reason = "it failed beside other cases, and is played again alone"};
+                   .reason = fmt::format("it {} beside other cases, and is played again alone",
+                                         record.failed_beside_others ? "failed" : "passed")};
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
   // One sync for everything that is settled at this moment, so that the disk does not slow down the
