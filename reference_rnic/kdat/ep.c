@@ -59,11 +59,14 @@ static bool is_possible(const struct ib_device_attr *limits,
 	       attr->request_completion_flags == DAT_COMPLETION_DEFAULT_FLAG;
 }
 
-/* A bind can be two work requests; and there is the drain's. */
+/*
+ * A bind can be two work requests; and there is the drain's. A device's limits
+ * are signed numbers in older kernels.
+ */
 static u32 send_queue_of(const struct kdat_ep *ep)
 {
-	return min(2 * ep->attr.max_request_dtos + 1,
-		   ep->pz->pd->device->attrs.max_qp_wr);
+	return min_t(u32, 2 * ep->attr.max_request_dtos + 1,
+		     ep->pz->pd->device->attrs.max_qp_wr);
 }
 
 /* In the state in which a connection takes it. */

@@ -161,7 +161,8 @@ DAT_RETURN kdat_evd_modify_upcall(DAT_EVD_HANDLE handle,
 static struct ib_cq *make_cq(struct kdat_evd *evd)
 {
 	struct ib_device *ib = evd->object.ia->device->ib;
-	int entries = min(max(evd->qlen, LEAST_CQ_ENTRIES), ib->attrs.max_cqe);
+	int entries =
+		min_t(u32, max(evd->qlen, LEAST_CQ_ENTRIES), ib->attrs.max_cqe);
 
 	return ib_alloc_cq(ib, evd, entries, 0, IB_POLL_SOFTIRQ);
 }

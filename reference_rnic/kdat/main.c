@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 /* kDAPL 2.0 over ib_core: one provider for each device. */
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 
 #include "provider.h"
@@ -79,18 +81,33 @@ static const DAT_PROVIDER functions = {
 };
 
 static struct ib_client client;
+static DEFINE_MUTEX(devices_mutex);
+static LIST_HEAD(devices);
 
-/* While the registry counts an open IA of it, so that the device stays. */
+/*
+ * By the name under which it is registered, whatever it is called by now; in
+ * newer kernels a device's name is that of a network namespace, too. Only while
+ * the registry counts an open IA of it, so that the device stays.
+ */
 struct kdat_device *kdat_device_of(const char *name)
 {
-	struct ib_device *ib = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
-	struct kdat_device *device;
+	struct kdat_device *each, *found = NULL;
 
-	if (!ib)
-		return NULL;
-	device = ib_get_client_data(ib, &client);
-	ib_device_put(ib);
-	return device;
+	mutex_lock(&devices_mutex);
+	list_for_each_entry(each, &devices, entry)
+		if (!found &&
+		    !strncmp(each->info.ia_name, name, DAT_NAME_MAX_LENGTH))
+			found = each;
+	mutex_unlock(&devices_mutex);
+	return found;
+}
+
+static void forget(struct kdat_device *device)
+{
+	mutex_lock(&devices_mutex);
+	list_del(&device->entry);
+	mutex_unlock(&devices_mutex);
+	kfree(device);
 }
 
 static int add_device(struct ib_device *ib)
@@ -114,12 +131,16 @@ static int add_device(struct ib_device *ib)
 	device->info.dapl_version_minor = DAT_VERSION_MINOR;
 	device->info.is_thread_safe = DAT_TRUE;
 	ib_set_client_data(ib, &client, device);
+	/* Before it can be opened; after another device of this name. */
+	mutex_lock(&devices_mutex);
+	list_add_tail(&device->entry, &devices);
+	mutex_unlock(&devices_mutex);
 	if (dat_registry_add_provider(&device->provider, &device->info) !=
 	    DAT_SUCCESS) {
 		pr_err("kdat: %s is registered already\n",
 		       device->info.ia_name);
 		ib_set_client_data(ib, &client, NULL);
-		kfree(device);
+		forget(device);
 		return -EEXIST;
 	}
 	return 0;
@@ -150,7 +171,7 @@ static void remove_device(struct ib_device *ib, void *client_data)
 	kdat_withdraw(&device->provider);
 	tell_removal(device);
 	kdat_remove_when_closed(&device->provider);
-	kfree(device);
+	forget(device);
 }
 
 static struct ib_client client = {

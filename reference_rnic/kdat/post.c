@@ -254,9 +254,10 @@ DAT_RETURN kdat_ep_post_rdma_read(DAT_EP_HANDLE handle, DAT_COUNT count,
 	if (!from)
 		return KDAT_INVALID(5);
 	ib = ep->pz->pd->device;
-	result = check_count(
-		count, min(ep->attr.max_request_iov, ib->attrs.max_sge_rd),
-		segments);
+	result = check_count(count,
+			     min_t(u32, ep->attr.max_request_iov,
+				   ib->attrs.max_sge_rd),
+			     segments);
 	if (result != DAT_SUCCESS)
 		return result;
 	if (total(count, segments) < from->segment_length)

@@ -37,6 +37,7 @@
 
 /* A device of ib_core, for which one provider is registered. */
 struct kdat_device {
+	struct list_head entry;
 	struct ib_device *ib;
 	DAT_PROVIDER provider;
 	DAT_PROVIDER_INFO info;

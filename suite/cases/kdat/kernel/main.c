@@ -2,8 +2,8 @@
 /* /dev/rnic_kdat: the file, and the contexts in which a call is made. */
 #include <linux/completion.h>
 #include <linux/fs.h>
-#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/irq_work.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -19,7 +19,7 @@ struct running {
 	struct rnic_kdat_call *call;
 	const struct call *entry;
 	struct tasklet_struct tasklet;
-	struct hrtimer timer;
+	struct irq_work work;
 	struct completion done;
 };
 
@@ -38,25 +38,12 @@ static void run_in_softirq(struct tasklet_struct *tasklet)
 	complete(&running->done);
 }
 
-static enum hrtimer_restart run_in_hardirq(struct hrtimer *timer)
+static void run_in_hardirq(struct irq_work *work)
 {
-	struct running *running = container_of(timer, struct running, timer);
+	struct running *running = container_of(work, struct running, work);
 
 	run(running);
 	complete(&running->done);
-	return HRTIMER_NORESTART;
-}
-
-static void start_timer(struct running *running)
-{
-	hrtimer_init_on_stack(&running->timer, CLOCK_MONOTONIC,
-			      HRTIMER_MODE_REL_HARD);
-	running->timer.function = run_in_hardirq;
-	hrtimer_start(&running->timer, ns_to_ktime(1000),
-		      HRTIMER_MODE_REL_HARD);
-	wait_for_completion(&running->done);
-	hrtimer_cancel(&running->timer);
-	destroy_hrtimer_on_stack(&running->timer);
 }
 
 /* What may block is made in process context alone. */
@@ -83,7 +70,10 @@ static int run_call(struct session *session, struct rnic_kdat_call *call,
 		tasklet_kill(&running.tasklet);
 		break;
 	case RNIC_KDAT_HARDIRQ:
-		start_timer(&running);
+		running.work = IRQ_WORK_INIT_HARD(run_in_hardirq);
+		irq_work_queue(&running.work);
+		wait_for_completion(&running.done);
+		irq_work_sync(&running.work);
 		break;
 	default:
 		return -EINVAL;
