@@ -55,6 +55,10 @@ class Fifo : private boost::circular_buffer<T> {
     push_back(T{std::forward<Arguments>(arguments)...});
     return back();
   }
+  /// Gives its memory back if it is empty.
+  void release() {
+    if (Ring::empty()) Ring().swap(*this);
+  }
   /// Moves those on the shorter side of it.
   void erase(iterator element) {
     if (element - begin() < end() - element)

@@ -128,6 +128,10 @@ void ProgressThread::poll() noexcept {
   consumer_has_driven();
 }
 
+void ProgressThread::keep_polling() noexcept {
+  if (prompt_ == 0 && loop_.now() + longest_pause / 2 > polled_until_) poll();
+}
+
 /// The thread leaves the loop to this consumer for a pause.
 void ProgressThread::consumer_has_driven() {
   polled_until_ = prompt_ > 0 ? base::TimePoint{} : loop_.now() + longest_pause;

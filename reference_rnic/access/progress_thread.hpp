@@ -49,6 +49,9 @@ class ProgressThread {
   /// Dispatches what is ready, for a consumer that polls, with the lock held. While it goes on
   /// polling, the thread leaves the descriptors to it: two that dispatch hinder each other.
   void poll() noexcept;
+  /// For a consumer that has found what it wanted without dispatching, with the lock held: dispatches
+  /// now and then, lest the thread take over from a consumer that always finds something.
+  void keep_polling() noexcept;
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
   enum class Waited : std::uint8_t { done, timed_out, signaled };

@@ -55,6 +55,8 @@ DAT_RETURN Evd::wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_COUNT threshol
     if (interrupted_) return failure(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
     if (how == Engine::Waited::timed_out) return failure(DAT_TIMEOUT_EXPIRED);
     if (how == Engine::Waited::signaled) return failure(DAT_INTERRUPTED_CALL);
+  } else if (!cno) {
+    engine().keep_polling();
   }
   *event = *take();
   *more = size();
@@ -203,6 +205,8 @@ DAT_RETURN evd_dequeue(DAT_EVD_HANDLE evd_handle, DAT_EVENT* event) {
     if (evd.size() == 0 && !evd.cno) {  // else the consumer may wait for the CNO
       engine().poll();
       evd.ia->drain();
+    } else if (!evd.cno) {
+      engine().keep_polling();
     }
     const auto taken = evd.take();
     if (!taken) return failure(DAT_QUEUE_EMPTY);

@@ -217,7 +217,10 @@ int poll_cq(ibv_cq* cq, int count, ibv_wc* wc) {
   int taken = 0;
   call([&](Engine& shared, Engine::Lock&) {
     taken = take(shared, of(cq), count, wc);
-    if (taken != 0) return 0;
+    if (taken != 0) {
+      shared.keep_polling();
+      return 0;
+    }
     // The look that follows arming is for completions that came before it. What is still in a socket
     // brings an event.
     if (std::exchange(of(cq).just_armed, false)) return 0;

@@ -69,17 +69,18 @@ bool Deframer::checks_crc() const {
 }
 
 std::span<const wire::MutableBytes> Deframer::targets() {
-  targets_.clear();
+  auto& targets = context_.scratch.targets;
+  targets.clear();
   if (!rest_.empty()) {
     const auto places = sink_.rest_of_segment(rest_length_);
     rest_.assign(places.begin(), places.end());
   }
-  targets_.insert(targets_.end(), rest_.begin(), rest_.end());
+  targets.insert(targets.end(), rest_.begin(), rest_.end());
   wire::MutableBytes tail = scratch();
   if (!rest_.empty() && rest_length_ >= direct_worthwhile)
     tail = tail.first(std::min(tail.size(), direct_lookahead));
-  targets_.push_back(tail);
-  return targets_;
+  targets.push_back(tail);
+  return targets;
 }
 
 /// Room for octets behind those that wait.

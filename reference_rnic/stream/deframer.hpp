@@ -46,7 +46,10 @@ class SegmentSink {
 class Deframer {
  public:
   Deframer(Context& context, SegmentSink& sink)
-      : context_(context), sink_(sink), buffer_(context.scratch.receive) {}
+      : context_(context),
+        sink_(sink),
+        outcome_(context.scratch.outcome),
+        buffer_(context.scratch.receive) {}
 
   /// Where the next octets are to be stored; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
@@ -93,9 +96,8 @@ class Deframer {
 
   Context& context_;
   SegmentSink& sink_;
+  FpduOutcome& outcome_;  ///< of the current FPDU
   InboundBuffer buffer_;
-  FpduOutcome outcome_;  ///< of the current FPDU, kept for its vector's memory
-  std::vector<wire::MutableBytes> targets_;
   std::vector<wire::MutableBytes>
       rest_;  ///< places of the payload still to come, direct placement only
   std::size_t rest_length_ = 0;

@@ -238,6 +238,8 @@ void Machine::send_rtr(RtrKind kind) {
 void Machine::establish(std::vector<std::byte> private_data) {
   set_up_is_reported();
   limit_startup(std::nullopt);
+  send_queue_.release();
+  transmitter_.release();
   context_.report_startup(Established{context_.negotiated, std::move(private_data)});
 }
 

@@ -30,7 +30,7 @@ wire::TerminateCause rdmap_cause(MemoryFault fault) {
 }
 
 Segmenter::Segmenter(Context& context, Transmitter& transmitter)
-    : context_(context), transmitter_(transmitter) {
+    : context_(context), transmitter_(transmitter), pieces_(context.scratch.pieces) {
   const auto& first = context.config.first_sent;
   next_msn_ = {first.send, first.read_request, first.terminate, first.atomic_response};
 }

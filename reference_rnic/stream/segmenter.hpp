@@ -47,11 +47,11 @@ class Segmenter {
 
   Context& context_;
   Transmitter& transmitter_;
+  std::vector<wire::Bytes>& pieces_;  ///< of the segment being queued
   std::optional<OutgoingMessage> message_;
   std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
   std::uint32_t msn_ = 0;   ///< of the message in progress
   std::array<std::uint32_t, 4> next_msn_;
-  std::vector<wire::Bytes> pieces_;  ///< of the segment being queued
 };
 
 }  // namespace rnic::stream

@@ -62,6 +62,8 @@ class SendQueue {
   /// Work that is posted from here on ends as flushed.
   void refuse() { refusing_ = true; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// A stream may do nothing for long after startup: what that has used is given back.
+  void release() { entries_.release(); }
   /// Entries that have not completed, in the order posted.
   [[nodiscard]] const base::Fifo<Entry>& entries() const { return entries_; }
 

@@ -16,7 +16,7 @@ namespace rnic::stream {
 class TaggedReceive {
  public:
   TaggedReceive(Context& context, SendQueue& send_queue)
-      : context_(context), send_queue_(send_queue) {}
+      : context_(context), send_queue_(send_queue), places_(context.scratch.places) {}
 
   using Places = std::span<const wire::MutableBytes>;
   /// Checks the segment and returns where its payload goes.
@@ -32,9 +32,9 @@ class TaggedReceive {
 
   Context& context_;
   SendQueue& send_queue_;
+  std::vector<wire::MutableBytes>& places_;  ///< of the segment looked at last
   /// Of the Response in progress, counted from the sink offset of its Read.
   PlacedOctets response_;
-  std::vector<wire::MutableBytes> places_;
 };
 
 }  // namespace rnic::stream

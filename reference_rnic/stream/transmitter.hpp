@@ -27,7 +27,8 @@ struct MessageTag {
 
 class Transmitter {
  public:
-  explicit Transmitter(Context& context) : context_(context), own_(context.scratch.send) {}
+  explicit Transmitter(Context& context)
+      : context_(context), covered_(context.scratch.covered), own_(context.scratch.send) {}
 
   void queue_startup_frame(std::vector<std::byte> octets);
   /// Queues one FPDU whose ULPDU is `header` followed by `payload`. Unless `copy`, the payload
@@ -42,6 +43,9 @@ class Transmitter {
               std::vector<std::size_t>* boundaries);
   /// Returns the messages whose last octet is among the `count` octets; valid until the next call.
   [[nodiscard]] std::span<const MessageTag> transmitted(std::size_t count);
+
+  /// As SendQueue::release().
+  void release() { units_.release(); }
 
   /// Removes every queued FPDU except those of the message of which the LLP already has octets.
   void drop_messages_not_begun();
@@ -82,9 +86,9 @@ class Transmitter {
   void drop_from(std::size_t index);
 
   Context& context_;
-  OutboundBuffer own_;  ///< of the units that have a head
+  std::vector<wire::Bytes>& covered_;  ///< by the CRC of the unit queued last
+  OutboundBuffer own_;                 ///< of the units that have a head
   base::Fifo<Unit> units_;
-  std::vector<wire::Bytes> covered_;  ///< by the CRC of the unit queued last
   std::vector<MessageTag> finished_;
   std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;

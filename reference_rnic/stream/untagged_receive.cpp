@@ -26,13 +26,16 @@ bool same_taker(Opcode a, Opcode b) {
 }  // namespace
 
 /// Whether the payload goes to a buffer of the consumer. That of Immediate Data is reported.
-bool UntaggedReceive::takes_buffer(const QueueState& state) {
-  return state.buffer && !wire::is_immediate(state.opcode);
+bool UntaggedReceive::takes_buffer(const QueueState& state) const {
+  return has_buffer(state) && !wire::is_immediate(state.opcode);
 }
 
 UntaggedReceive::UntaggedReceive(Context& context, SendQueue& send_queue,
                                  const ReadQueue& read_queue)
-    : context_(context), send_queue_(send_queue), read_queue_(read_queue) {
+    : context_(context),
+      send_queue_(send_queue),
+      read_queue_(read_queue),
+      places_(context.scratch.places) {
   const auto& first = context.config.first_expected;
   const std::array numbers{first.send, first.read_request, first.terminate, first.atomic_response};
   for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i].expected = numbers[i];
@@ -68,7 +71,7 @@ std::expected<UntaggedReceive::Places, Fault> UntaggedReceive::begin(Incoming& i
 
 void UntaggedReceive::close(QueueState& state) {
   state.open = false;
-  state.buffer.reset();
+  if (has_buffer(state)) buffer_.reset();
   ++state.expected;  // modulo 2^32 (ddp.untagged.msn-wraps-to-zero)
 }
 
@@ -124,13 +127,12 @@ std::optional<Fault> UntaggedReceive::open_send(QueueState& state, const Incomin
   bool needed = !incoming.rtr;
   context_.decisions.ask(&Decisions::needs_receive, incoming, needed);
   if (!needed) return std::nullopt;
-  state.buffer =
-      reserved_ ? std::exchange(reserved_, std::nullopt) : context_.memory.take_receive();
+  buffer_ = reserved_ ? std::exchange(reserved_, std::nullopt) : context_.memory.take_receive();
   if (auto fault =
-          incoming.check("ddp.untagged.check-buffer-available", state.buffer.has_value(),
+          incoming.check("ddp.untagged.check-buffer-available", buffer_.has_value(),
                          wire::cause::ddp_untagged_no_buffer, "no receive buffer for the message"))
     return fault;
-  if (!immediate) state.capacity = state.buffer ? state.buffer->capacity : 0;
+  if (!immediate) state.capacity = buffer_ ? buffer_->capacity : 0;
   return std::nullopt;
 }
 
@@ -168,7 +170,7 @@ void UntaggedReceive::slice(QueueState& state, std::size_t from, std::size_t len
     length -= here;
   };
   if (!takes_buffer(state)) return add(state.own);
-  for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
+  for (const wire::MutableBytes piece : buffer_->pieces) add(piece);
 }
 
 std::optional<DeliveredMessage> UntaggedReceive::end(const Incoming& incoming) {
@@ -184,18 +186,17 @@ std::optional<DeliveredMessage> UntaggedReceive::end(const Incoming& incoming) {
   message->length = completion.length;
   if (!takes_buffer(state))
     message->octets = wire::Bytes(state.own).first(std::min(completion.length, state.own.size()));
-  if (state.buffer) message->work_id = state.buffer->work_id;
+  if (has_buffer(state)) message->work_id = buffer_->work_id;
   context_.decisions.ask(&Decisions::delivered, incoming, message);
   close(state);
   return message;
 }
 
 std::optional<ReceiveFailed> UntaggedReceive::give_up() {
-  QueueState& state = queues_[0];
-  if (!state.buffer && reserved_) state.buffer = std::exchange(reserved_, std::nullopt);
-  if (!state.buffer) return std::nullopt;
-  const ReceiveFailed failed{state.buffer->work_id, too_long_};
-  state.buffer.reset();
+  if (!buffer_ && reserved_) buffer_ = std::exchange(reserved_, std::nullopt);
+  if (!buffer_) return std::nullopt;
+  const ReceiveFailed failed{buffer_->work_id, too_long_};
+  buffer_.reset();
   return failed;
 }
 

@@ -42,7 +42,6 @@ class UntaggedReceive {
     std::uint32_t expected = 1;  ///< MSN of the message in progress or of the next one
     bool open = false;           ///< a message is in progress
     wire::Opcode opcode = wire::Opcode::send;
-    std::optional<ReceiveBuffer> buffer;
     /// Of a message that no buffer of the consumer receives: a Request, a Terminate, Immediate Data.
     std::vector<std::byte> own;
     std::size_t capacity = 0;
@@ -51,15 +50,19 @@ class UntaggedReceive {
   [[nodiscard]] std::optional<Fault> open(QueueState& state, const Incoming& incoming);
   [[nodiscard]] std::optional<Fault> open_send(QueueState& state, const Incoming& incoming);
   [[nodiscard]] std::optional<Fault> check_offset(const Incoming& incoming);
-  [[nodiscard]] static bool takes_buffer(const QueueState& state);
-  static void close(QueueState& state);
+  [[nodiscard]] bool has_buffer(const QueueState& state) const {
+    return buffer_ && &state == queues_.data();
+  }
+  [[nodiscard]] bool takes_buffer(const QueueState& state) const;
+  void close(QueueState& state);
   void slice(QueueState& state, std::size_t from, std::size_t length);
 
   Context& context_;
   SendQueue& send_queue_;
   const ReadQueue& read_queue_;
+  std::vector<wire::MutableBytes>& places_;  ///< of the segment looked at last
   std::array<QueueState, 4> queues_;
-  std::vector<wire::MutableBytes> places_;
+  std::optional<ReceiveBuffer> buffer_;  ///< of the message in progress on the queue of Sends
   bool too_long_ = false;
   /// The buffer that lacks_buffer() has taken for the next message.
   std::optional<ReceiveBuffer> reserved_;

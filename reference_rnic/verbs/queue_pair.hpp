@@ -18,7 +18,7 @@ namespace rnic::verbs {
 class StreamLink {
  public:
   virtual ~StreamLink() = default;
-  virtual void post(stream::Work work) = 0;
+  virtual void post(stream::Work work, stream::TimePoint now) = 0;
   virtual void posted() = 0;  ///< after one or more post()
   virtual void receives_posted() = 0;
   virtual void close_from_pair() = 0;
@@ -87,7 +87,8 @@ class QueuePair {
     bool done = false;
     Status status = Status::success;
     std::uint32_t length = 0;
-    std::optional<Status> fault;  ///< found before the stream got it; it fails when its turn comes
+    /// Found before the stream got it; it fails when its turn comes.
+    std::optional<Status> fault{};
   };
   struct Taken {
     ReceiveRequest request;
@@ -106,7 +107,7 @@ class QueuePair {
   [[nodiscard]] std::optional<Error> refuse(const RegisterRequest& request) const;
   void take_inline(Sent& sent) const;
   void issue();
-  void give_to_stream(Sent& sent);
+  void give_to_stream(Sent& sent, stream::TimePoint now);
   [[nodiscard]] stream::Work work_for(Sent& sent);
   [[nodiscard]] std::optional<Status> fill(stream::Work& work, const SendRequest& request);
   [[nodiscard]] std::optional<Status> gather(stream::Work& work, const SendRequest& request);

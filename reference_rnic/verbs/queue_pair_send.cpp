@@ -41,10 +41,8 @@ std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest>
   const auto result = core_.post_list(
       requests, [this](const SendRequest& request) { return refuse(request); },
       [this](const SendRequest& request) {
-        Sent& sent = sends_.emplace_back();
-        sent.request = request;
-        sent.id = next_id_++;
-        take_inline(sent);
+        sends_.push_back({.request = request, .id = next_id_++});
+        take_inline(sends_.back());
       });
   issue();
   if (state_ == QueuePairState::error) flush_sends(0);
@@ -73,22 +71,26 @@ void QueuePair::take_inline(Sent& sent) const {
 /// has been executed. They do not wait for its completion, which comes after that of earlier Reads:
 /// only a fence makes work wait for those (item 12).
 void QueuePair::issue() {
+  std::optional<stream::TimePoint> now;
   while (issued_ < sends_.size() && !local_work_) {
     Sent& sent = sends_[issued_];
     bool completes = false;  // rdmap.order.completion-after-ddp
     core_.decisions.ask(&Decisions::work_issued, link_ != nullptr, sent.request, completes);
     if (link_ == nullptr && !completes) break;
     ++issued_;
-    if (link_ != nullptr) give_to_stream(sent);
+    if (link_ != nullptr) {
+      if (!now) now = core_.host.now();
+      give_to_stream(sent, *now);
+    }
     if (completes) finish(sent, Status::success);
   }
   retire();
 }
 
-void QueuePair::give_to_stream(Sent& sent) {
+void QueuePair::give_to_stream(Sent& sent, stream::TimePoint now) {
   stream::Work work = work_for(sent);
   if (work.kind == stream::WorkKind::local) local_work_ = sent.id;
-  link_->post(std::move(work));
+  link_->post(std::move(work), now);
 }
 
 void QueuePair::go_on() {
@@ -171,6 +173,7 @@ std::optional<Status> QueuePair::gather(stream::Work& work, const SendRequest& r
 // ---- the send queue's completions ----
 
 auto QueuePair::find_sent(std::uint64_t id) -> Sent* {
+  if (!sends_.empty() && sends_.front().id == id) return &sends_.front();
   // Receives are numbered too, so the numbers of the requests here ascend with gaps.
   const auto found = std::ranges::lower_bound(sends_, id, {}, &Sent::id);
   return found != sends_.end() && found->id == id ? &*found : nullptr;

@@ -86,22 +86,20 @@ void StagTable::release(std::uint32_t stag) {
   if (found == tags_.end()) return;
   retired_.push_back(stag >> 8);
   if (retired_.size() > retirement) retired_.pop_front();
+  latest_ = nullptr;
   tags_.erase(found);
 }
 
 Tag* StagTable::at_index(std::uint32_t stag) {
+  if (latest_ != nullptr && latest_->stag >> 8 == stag >> 8 && decisions_.empty()) return latest_;
   const auto entry = tags_.find(stag >> 8);
   Tag* found = entry == tags_.end() ? nullptr : &entry->second;
+  latest_ = found;
   decisions_.ask(&Decisions::tag_sought, tags_, stag, found);
   return found;
 }
 
 // ---- checks ----
-
-bool StagTable::passes(TagCheck check, const Tag& tag, const TagUse& use, bool found) const {
-  decisions_.ask(&Decisions::use_checked, check, tag, use, found);
-  return found;
-}
 
 std::expected<void, stream::MemoryFault> StagTable::usable(const Tag& tag,
                                                            const TagUse& use) const {

@@ -42,13 +42,17 @@ class StagTable {
   static constexpr std::size_t retirement = 4096;
 
   [[nodiscard]] std::uint32_t draw_stag();
-  [[nodiscard]] bool passes(TagCheck check, const Tag& tag, const TagUse& use, bool found) const;
+  [[nodiscard]] bool passes(TagCheck check, const Tag& tag, const TagUse& use, bool found) const {
+    decisions_.ask(&Decisions::use_checked, check, tag, use, found);
+    return found;
+  }
   /// The STag names a valid tag that `use.who` may use at all.
   [[nodiscard]] std::expected<void, stream::MemoryFault> usable(const Tag& tag,
                                                                 const TagUse& use) const;
 
   const RnicDecisions& decisions_;
-  TagMap tags_;  ///< pointers to elements stay valid
+  TagMap tags_;            ///< pointers to elements stay valid
+  Tag* latest_ = nullptr;  ///< that was found: the next segment often names it again
   std::deque<std::uint32_t> retired_;
   std::mt19937_64 draw_;
 };

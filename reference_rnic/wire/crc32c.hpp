@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// CRC32c as MPA uses it (RFC 5044 section 4.4, which takes it from iSCSI), computed by ISA-L.
+// CRC32c as MPA uses it (RFC 5044 section 4.4, which takes it from iSCSI).
 #pragma once
 
 #include "reference_rnic/wire/bytes.hpp"

@@ -2,6 +2,9 @@
 // Threads that wait, poll and wake each other. A deadline is reached only if a wake-up is lost.
 #include "reference_rnic/access/progress_thread.hpp"
 
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
 #include <array>
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -79,6 +82,26 @@ BOOST_AUTO_TEST_CASE(who_polls_leaves_the_wake_up_to_the_one_who_waits) {
     }
     BOOST_REQUIRE((waiter.result() == Waited::done));
   }
+}
+
+// Unless it may be waiting elsewhere for a descriptor: then the thread drives.
+BOOST_AUTO_TEST_CASE(who_always_finds_something_dispatches_now_and_then) {
+  ProgressThread shared;  // its thread does not run: nobody else drives
+  const Lock lock = shared.lock();
+  const base::FileDescriptor ready(eventfd(1, EFD_CLOEXEC));
+  unsigned dispatched = 0;
+  shared.loop().watch(ready.get(), EPOLLIN, [&](std::uint32_t) { ++dispatched; });
+  {
+    PromptProgress elsewhere(shared);
+    elsewhere.set(true);
+    const auto end = shared.loop().now() + 3ms;
+    while (shared.loop().now() < end) shared.keep_polling();
+    BOOST_TEST(dispatched == 0U);
+  }
+  const auto end = shared.loop().now() + 20s;
+  while (dispatched < 3 && shared.loop().now() < end) shared.keep_polling();
+  BOOST_TEST(dispatched == 3U);
+  shared.loop().unwatch(ready.get());
 }
 
 BOOST_AUTO_TEST_CASE(who_waits_beside_drives_when_the_driver_has_left) {
