@@ -38,12 +38,6 @@ std::array<std::byte, 4> checksum_of(Bytes octets) {
 
 }  // namespace
 
-std::int64_t TcpReassembly::offset_of(std::uint32_t number) const {
-  // Sequence numbers wrap: a number means the offset that is nearest to the next one expected.
-  const auto expected = static_cast<std::uint32_t>(origin_ + next_);
-  return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(number - expected);
-}
-
 bool TcpReassembly::start(const capture::Segment& segment) {
   if (started_) return true;
   if (!segment.syn && segment.payload_length == 0) {
