@@ -48,7 +48,8 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
   judge_.advertised(direction, segment);
   from.stream.reach(judge_.reach(direction));
   if (is_next(from, to, segment))
-    from.stream.take_next(segment, frame, time, from.receiver, received(direction, segment));
+    from.stream.take_next(segment, frame, time, from.receiver,
+                          to.stream.from_syn_to(segment.acknowledgement));
   else
     take_or_delay(direction, segment, frame, time);
   if (judge_.is_iwarp() && !counted_) {

@@ -175,11 +175,6 @@ bool TcpReassembly::continued_by(const capture::Segment& segment) const {
          static_cast<std::size_t>(next - begin) < segment.payload_length;
 }
 
-std::optional<std::uint64_t> TcpReassembly::from_syn_to(std::uint32_t number) const {
-  if (!from_syn_) return std::nullopt;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(number), 0));
-}
-
 void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                                  StreamReceiver& receiver) {
   if (!started_) return;

@@ -3,6 +3,7 @@
 // each with the frame it came in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -78,10 +79,17 @@ class TcpReassembly {
   void take_next(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
                  StreamReceiver& receiver, std::optional<std::uint64_t> received) {
     if (segment.payload_length == 0) return;
-    const std::uint64_t end = next_ + segment.payload_length;
-    const SegmentFacts facts{next_, end, frame, time, received};
-    deliver({next_, segment.payload_length, segment.payload, facts, segment.payload_stays},
-            receiver);
+    // Member by member: a copy of facts written just now would wait for them.
+    Chunk next;
+    next.offset = next.segment.begin = next_;
+    next.length = segment.payload_length;
+    next.octets = segment.payload;
+    next.segment.end = next_ + segment.payload_length;
+    next.segment.frame = frame;
+    next.segment.time = time;
+    next.segment.received = received;
+    next.stays = segment.payload_stays;
+    deliver(next, receiver);
   }
   /// The other direction acknowledged all before this number: what is missing of it was lost by the
   /// capture only, unless it comes within `capture_disorder`. A time of 0 is not known, and nothing is
@@ -93,7 +101,10 @@ class TcpReassembly {
   /// The segment contains the octet after the last one that was passed to the receiver.
   [[nodiscard]] bool continued_by(const capture::Segment& segment) const;
   /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
-  [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;
+  [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const {
+    if (!from_syn_) return std::nullopt;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(number), 0));
+  }
   /// By this time, what was acknowledged and is still missing has been lost by the capture.
   void settle(std::uint64_t time, StreamReceiver& receiver) {
     if (!acknowledgements_.empty()) settle_acknowledged(time, receiver);
