@@ -19,6 +19,7 @@ struct Analyzer::State {
   }
 
   ConnectionState& open(const capture::Flow& flow, std::size_t part, std::uint64_t time);
+  void segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
   ConnectionState& connection(const capture::Segment& segment, std::uint64_t time);
   [[nodiscard]] bool is_idle(Place place, std::uint64_t time) const;
   void age(std::size_t part, std::uint64_t time);
@@ -49,21 +50,27 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow, std::size_t pa
   return opened;
 }
 
-ConnectionState& Analyzer::State::connection(const capture::Segment& segment, std::uint64_t time) {
+void Analyzer::State::segment(const capture::Segment& segment, std::uint32_t frame,
+                              std::uint64_t time) {
   // Most segments belong to the same connection as the one before.
-  if (const Place latest = connections.used_last();
-      !segment.syn && latest != ConnectionTable::none && connections[latest].is_of(segment.flow) &&
-      !is_idle(connections.used_first(connections.part_of_place(latest)), time)) {
-    connections.use(latest, time);
-    return connections[latest];
-  }
+  if (const Place latest = connections.used_last(); !segment.syn && latest != ConnectionTable::none)
+    if (const auto direction = connections[latest].direction_of(segment.flow);
+        direction && !is_idle(connections.used_first(connections.part_of_place(latest)), time)) {
+      connections.use(latest, time);
+      return connections[latest].segment(*direction, segment, frame, time);
+    }
+  ConnectionState& it = connection(segment, time);
+  it.segment(*it.direction_of(segment.flow), segment, frame, time);
+}
+
+ConnectionState& Analyzer::State::connection(const capture::Segment& segment, std::uint64_t time) {
   const std::uint32_t hash = capture::hash_of(segment.flow);
   const std::size_t part = connections.part_of(hash);
   age(part, time);
   const Place found = connections.find(segment.flow, hash);
   if (found == ConnectionTable::none) return open(segment.flow, part, time);
   ConnectionState& which = connections[found];
-  if (which.opens_another(which.direction_of(segment.flow), segment)) {
+  if (which.opens_another(*which.direction_of(segment.flow), segment)) {
     which.close();
     connections.erase(found);
     return open(segment.flow, part, time);
@@ -97,8 +104,7 @@ Analyzer::~Analyzer() = default;
 void Analyzer::segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time) {
   ++state_->shared.counts.segments;
   state_->shared.counts.octets += segment.payload_length;
-  ConnectionState& connection = state_->connection(segment, time);
-  connection.segment(connection.direction_of(segment.flow), segment, frame, time);
+  state_->segment(segment, frame, time);
 }
 
 void Analyzer::age(std::uint64_t time) {

@@ -47,6 +47,29 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
   if (segment.syn && segment.mss != 0) judge_.announced_mss(direction, from.mss = segment.mss);
   judge_.advertised(direction, segment);
   from.stream.reach(judge_.reach(direction));
+  if (is_next(from, to, segment))
+    from.stream.take_next(segment, frame, time, from.receiver,
+                          to.stream.from_syn_to(segment.acknowledgement));
+  else
+    take_or_delay(direction, segment, frame, time);
+  if (judge_.is_iwarp() && !counted_) {
+    counted_ = true;
+    ++shared_.counts.iwarp_connections;
+  }
+}
+
+/// Nothing waits for anything, and the segment brings no more than the octets that come next, if any:
+/// most do.
+bool ConnectionState::is_next(const Side& from, const Side& to, const capture::Segment& segment) {
+  return segment.ack && !segment.syn && !segment.fin && !segment.rst && from.delayed.empty() &&
+         to.delayed.empty() && to.stream.has_all_before(segment.acknowledgement) &&
+         from.stream.is_at(segment.sequence);
+}
+
+void ConnectionState::take_or_delay(Direction direction, const capture::Segment& segment,
+                                    std::uint32_t frame, std::uint64_t time) {
+  Side& from = side(direction);
+  Side& to = side(opposite(direction));
   release(segment.rst ? all_times : time);
   if (is_early(to, segment, time) || !from.delayed.empty()) {
     if (segment.ack) to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
@@ -55,10 +78,6 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
     take(direction, segment, frame, time);
   }
   if (!from.delayed.empty() || !to.delayed.empty()) release(time);
-  if (judge_.is_iwarp() && !counted_) {
-    counted_ = true;
-    ++shared_.counts.iwarp_connections;
-  }
 }
 
 void ConnectionState::take(Direction direction, const capture::Segment& segment,

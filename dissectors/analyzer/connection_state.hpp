@@ -21,13 +21,12 @@ class ConnectionState final {
   ~ConnectionState() = default;
 
   [[nodiscard]] const Connection& connection() const { return judge_.connection(); }
-  [[nodiscard]] bool is_of(const capture::Flow& flow) const {
+  /// The direction of a flow; nothing if it is another connection's.
+  [[nodiscard]] std::optional<Direction> direction_of(const capture::Flow& flow) const {
     const Connection& own = connection();
-    return (flow.from == own.first && flow.to == own.second) ||
-           (flow.from == own.second && flow.to == own.first);
-  }
-  [[nodiscard]] Direction direction_of(const capture::Flow& flow) const {
-    return flow.from == connection().first ? Direction::from_first : Direction::from_second;
+    if (flow.from == own.first && flow.to == own.second) return Direction::from_first;
+    if (flow.from == own.second && flow.to == own.first) return Direction::from_second;
+    return std::nullopt;
   }
   /// Decode As.
   void force_iwarp() { judge_.force_iwarp(); }
@@ -80,6 +79,10 @@ class ConnectionState final {
   Side& side(Direction direction) { return sides_[static_cast<std::size_t>(direction)]; }
 
   [[nodiscard]] bool damaged(Direction direction, const capture::Segment& segment);
+  [[nodiscard]] static bool is_next(const Side& from, const Side& to,
+                                    const capture::Segment& segment);
+  void take_or_delay(Direction direction, const capture::Segment& segment, std::uint32_t frame,
+                     std::uint64_t time);
   void take(Direction direction, const capture::Segment& segment, std::uint32_t frame,
             std::uint64_t time);
   [[nodiscard]] static bool is_early(const Side& to, const capture::Segment& segment,

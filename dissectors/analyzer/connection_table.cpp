@@ -15,7 +15,7 @@ std::uint32_t hash_of(const Connection& connection) {
 
 ConnectionTable::Place ConnectionTable::find(const capture::Flow& flow, std::uint32_t hash) const {
   for (std::size_t at = hash & (index_.size() - 1); index_[at].place != none; at = next(at))
-    if (index_[at].hash == hash && connections_[index_[at].place]->is_of(flow))
+    if (index_[at].hash == hash && connections_[index_[at].place]->direction_of(flow))
       return index_[at].place;
   return none;
 }

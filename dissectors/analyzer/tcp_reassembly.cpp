@@ -38,12 +38,6 @@ std::array<std::byte, 4> checksum_of(Bytes octets) {
 
 }  // namespace
 
-std::int64_t TcpReassembly::offset_of(std::uint32_t number) const {
-  // Sequence numbers wrap: a number means the offset that is nearest to the next one expected.
-  const auto expected = static_cast<std::uint32_t>(origin_ + next_);
-  return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(number - expected);
-}
-
 bool TcpReassembly::start(const capture::Segment& segment) {
   if (started_) return true;
   if (!segment.syn && segment.payload_length == 0) {
@@ -179,11 +173,6 @@ bool TcpReassembly::continued_by(const capture::Segment& segment) const {
   const auto next = static_cast<std::int64_t>(next_);
   return begin >= 0 && begin <= next &&
          static_cast<std::size_t>(next - begin) < segment.payload_length;
-}
-
-std::optional<std::uint64_t> TcpReassembly::from_syn_to(std::uint32_t number) const {
-  if (!from_syn_) return std::nullopt;
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(number), 0));
 }
 
 void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,

@@ -3,6 +3,7 @@
 // each with the frame it came in.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -65,6 +66,31 @@ class TcpReassembly {
   /// `received`: see SegmentFacts.
   void add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
            StreamReceiver& receiver, std::optional<std::uint64_t> received = std::nullopt);
+  /// All octets before this number, which is an acknowledgement, were passed on, and acknowledged() has
+  /// nothing to say of them.
+  [[nodiscard]] bool has_all_before(std::uint32_t number) const {
+    return started_ && acknowledgements_.empty() && ahead(number) <= 0;
+  }
+  /// Nothing is missing of the stream so far, it has not ended, and this number is that of its next octet.
+  [[nodiscard]] bool is_at(std::uint32_t number) const {
+    return started_ && !fin_ && waiting_.empty() && acknowledgements_.empty() && ahead(number) == 0;
+  }
+  /// What add() does where is_at() the segment, which has ACK and no other flag.
+  void take_next(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
+                 StreamReceiver& receiver, std::optional<std::uint64_t> received) {
+    if (segment.payload_length == 0) return;
+    // Member by member: a copy of facts written just now would wait for them.
+    Chunk next;
+    next.offset = next.segment.begin = next_;
+    next.length = segment.payload_length;
+    next.octets = segment.payload;
+    next.segment.end = next_ + segment.payload_length;
+    next.segment.frame = frame;
+    next.segment.time = time;
+    next.segment.received = received;
+    next.stays = segment.payload_stays;
+    deliver(next, receiver);
+  }
   /// The other direction acknowledged all before this number: what is missing of it was lost by the
   /// capture only, unless it comes within `capture_disorder`. A time of 0 is not known, and nothing is
   /// waited for then.
@@ -75,7 +101,10 @@ class TcpReassembly {
   /// The segment contains the octet after the last one that was passed to the receiver.
   [[nodiscard]] bool continued_by(const capture::Segment& segment) const;
   /// The octets from the SYN on that are acknowledged by this number; nothing if no SYN was seen.
-  [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const;
+  [[nodiscard]] std::optional<std::uint64_t> from_syn_to(std::uint32_t number) const {
+    if (!from_syn_) return std::nullopt;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(offset_of(number), 0));
+  }
   /// By this time, what was acknowledged and is still missing has been lost by the capture.
   void settle(std::uint64_t time, StreamReceiver& receiver) {
     if (!acknowledgements_.empty()) settle_acknowledged(time, receiver);
@@ -118,7 +147,13 @@ class TcpReassembly {
   static constexpr std::uint64_t largest_window = std::uint64_t{1} << 30;
 
   bool start(const capture::Segment& segment);
-  [[nodiscard]] std::int64_t offset_of(std::uint32_t number) const;
+  /// By how much a number is after that of the next octet. Numbers wrap: the nearest is meant.
+  [[nodiscard]] std::int32_t ahead(std::uint32_t number) const {
+    return static_cast<std::int32_t>(number - static_cast<std::uint32_t>(origin_ + next_));
+  }
+  [[nodiscard]] std::int64_t offset_of(std::uint32_t number) const {
+    return static_cast<std::int64_t>(next_) + ahead(number);
+  }
   void place(Chunk chunk, StreamReceiver& receiver);
   void deliver(const Chunk& chunk, StreamReceiver& receiver);
   void hold(const Chunk& chunk, StreamReceiver& receiver);

@@ -137,6 +137,7 @@ std::string one_line(std::string text) {
 }  // namespace
 
 struct CaptureReader::State {
+  static constexpr std::size_t fetched_before_reading = 3072;
   Feed feed;  // outlives the handle, which reads from it
   std::vector<char> file_buffer = std::vector<char>(std::size_t{64} * 1024);  // so does this
   std::unique_ptr<pcap_t, PcapCloser> handle;
@@ -146,6 +147,7 @@ struct CaptureReader::State {
   bool octets_follow = true;
   std::array<std::size_t, 6> latest{};  // octets of the latest records
   std::size_t of_latest = 0;            // all of them
+  std::size_t fetched = 0;              // octets of the source, if it is in place
   bool ended = false;
   std::optional<Tear> tear;
 
@@ -175,14 +177,22 @@ struct CaptureReader::State {
     end_at(feed.position, below.empty() ? std::move(reason) : below, false);
     return {};
   }
-  // What is read next comes from memory while this record is dealt with: all of the next one, or the
-  // headers of one further ahead, which are where they are expected if records come in a pattern, such
-  // as two of data and an acknowledgement.
+  // Each line once. By itself the processor would fetch ahead only within a page, and not over the headers.
+  void fetch_until(std::size_t end) {
+    constexpr std::size_t cache_line = 64;
+    std::size_t at = fetched;
+    for (end = std::min(end, feed.in_place.size()); at < end; at += cache_line)
+      __builtin_prefetch(feed.in_place.data() + at);
+    fetched = at;
+  }
+  // What is read next comes from memory while this record is dealt with: all that follows, up to the
+  // end of the next one if it is no longer than usual, or the headers of one further ahead, which are
+  // where they are expected if records come in a pattern, such as two of data and an acknowledgement.
   void fetch_ahead(std::size_t record) {
     constexpr std::size_t headers = 128;
     if (feed.in_place.empty()) return;
     const base::Bytes rest = feed.in_place.subspan(feed.begin);
-    if (octets_follow) return base::fetch_ahead(rest);
+    if (octets_follow) return fetch_until(feed.begin + fetched_before_reading);
     std::size_t& oldest = latest[frames % latest.size()];
     of_latest += record - std::exchange(oldest, record);
     if (rest.size() >= of_latest + headers) base::fetch_ahead(rest.subspan(of_latest, headers));

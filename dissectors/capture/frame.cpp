@@ -289,20 +289,36 @@ Parsed leave_tunnels(Parsed packet) {
 }
 
 // One's complement sum of 16-bit words as this machine reads them, not folded yet (RFC 1071); an odd octet
-// is followed by a zero. Longer words give the same sum if what they carry is added again: here
-// vectors of words of 64 bits, whose halves are added apart, so that nothing is carried.
+// is followed by a zero. Longer words give the same sum if what they carry is added again: halves of
+// 64 bits are added apart, so that nothing is carried.
+constexpr std::uint64_t low_half = 0xFFFF'FFFF;
+
+// For few octets. A copy of as many to a word of zeroes would be waited for when the word is read.
+std::uint64_t sum_by_words(base::Bytes octets) {
+  std::uint64_t sum = 0;
+  const auto add = [&]<typename Word>(Word word, std::size_t count) {
+    std::memcpy(&word, octets.data(), count);
+    octets = octets.subspan(count);
+    const std::uint64_t value = word;
+    sum += (value & low_half) + (value >> 32);
+  };
+  while (octets.size() >= 8) add(std::uint64_t{0}, 8);
+  if (octets.size() >= 4) add(std::uint32_t{0}, 4);
+  if (octets.size() >= 2) add(std::uint16_t{0}, 2);
+  if (!octets.empty()) add(std::uint16_t{0}, 1);
+  return sum;
+}
+
+// For whole vectors of words.
 template <typename Words>
 [[gnu::always_inline]] inline std::uint64_t sum_by_vectors(base::Bytes octets) {
-  constexpr std::uint64_t low = 0xFFFF'FFFF;
   Words lower{}, upper{}, words;
   for (; octets.size() >= sizeof words; octets = octets.subspan(sizeof words)) {
     std::memcpy(&words, octets.data(), sizeof words);
-    lower += words & low;
+    lower += words & low_half;
     upper += words >> 32;
   }
-  words = Words{};
-  if (!octets.empty()) std::memcpy(&words, octets.data(), octets.size());
-  lower += (words & low) + upper + (words >> 32);
+  lower += upper;
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < sizeof words / sizeof sum; ++i) sum += lower[i];
   return sum;
@@ -317,24 +333,24 @@ using FourWords = std::uint64_t __attribute__((vector_size(32)));
 #endif
 
 std::uint64_t sum_of(base::Bytes octets) {
+  constexpr std::size_t vector = 32;
+  const base::Bytes front = octets.first(octets.size() / vector * vector);
 #ifdef __x86_64__
-  if (octets.size() > 128 && __builtin_cpu_supports("avx2")) return sum_by_avx2(octets);
+  const bool by_avx2 = front.size() >= 128 && __builtin_cpu_supports("avx2");
+  const std::uint64_t sum = by_avx2 ? sum_by_avx2(front) : sum_by_vectors<TwoWords>(front);
+#else
+  const std::uint64_t sum = sum_by_vectors<TwoWords>(front);
 #endif
-  return sum_by_vectors<TwoWords>(octets);
+  // Not before the rest, since the processor fetches what is read in order.
+  return sum + sum_by_words(octets.subspan(front.size()));
 }
 
-// The same for what has whole words of 32 bits, and too few of them to gain by vectors.
-std::uint64_t sum_of_header(base::Bytes octets) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t word = 0; octets.size() >= sizeof word; octets = octets.subspan(sizeof word)) {
-    std::memcpy(&word, octets.data(), sizeof word);
-    sum += word;
-  }
-  return sum;
-}
-
+// Twice each, for what the first time carries: whether it does, the processor could only guess.
 std::uint16_t fold(std::uint64_t sum) {
-  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
+  sum = (sum & low_half) + (sum >> 32);
+  sum = (sum & low_half) + (sum >> 32);
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  sum = (sum & 0xFFFF) + (sum >> 16);
   return static_cast<std::uint16_t>(sum);
 }
 
@@ -345,20 +361,19 @@ std::uint64_t sum_of_address(const Endpoint& end) {
 
 // `tcp`: the whole header; `length`: its octets and those of the payload. A host that leaves
 // checksums to its adapter writes the sum of the pseudo-header into the field.
-std::optional<std::uint16_t> header_sum(const Flow& flow, std::size_t length, base::Bytes tcp) {
+void sum_header(base::Bytes tcp, std::size_t length, Segment& segment) {
   constexpr std::size_t checksum_field = 16;
   const auto network_order = [](std::size_t number) {
     const auto word = static_cast<std::uint16_t>(number);
     return std::endian::native == std::endian::big ? word : std::byteswap(word);
   };
   // What an IPv4 address leaves free is zero.
-  const std::uint64_t pseudo = sum_of_address(flow.from) + sum_of_address(flow.to) +
+  const std::uint64_t pseudo = sum_of_address(segment.flow.from) + sum_of_address(segment.flow.to) +
                                network_order(length >> 16) + network_order(length) +
                                network_order(protocol_tcp);
   std::uint16_t field = 0;
   std::memcpy(&field, tcp.data() + checksum_field, sizeof field);
-  if (field == fold(pseudo)) return std::nullopt;
-  return fold(pseudo + sum_of_header(tcp));
+  if (field != fold(pseudo)) segment.header_sum = fold(pseudo + sum_by_words(tcp));
 }
 
 // The options of a SYN's TCP header that are read: Maximum Segment Size (RFC 9293 3.2) and Window
@@ -468,8 +483,7 @@ void read_flags(unsigned flags, Segment& segment) {
 // `length` with it.
 void read_payload(base::Bytes octets, std::size_t header, std::size_t length, Segment& segment) {
   segment.payload_length = length - header;
-  if (octets.size() >= header)
-    segment.header_sum = header_sum(segment.flow, length, octets.first(header));
+  if (octets.size() >= header) sum_header(octets.first(header), length, segment);
   if (octets.size() > header) segment.payload = octets.subspan(header);
 }
 
@@ -517,24 +531,29 @@ bool is_plain(base::Bytes frame) {
          (number_at<std::uint8_t>(frame, plain::tcp + 13) & flag_syn) == 0;
 }
 
-void read_plain_flow(base::Bytes frame, Flow& flow) {
-  std::memcpy(flow.from.address.data(), frame.data() + plain::ip + 12, 4);
-  std::memcpy(flow.to.address.data(), frame.data() + plain::ip + 16, 4);
-  flow.from.port = number_at<std::uint16_t>(frame, plain::tcp);
-  flow.to.port = number_at<std::uint16_t>(frame, plain::tcp + 2);
+// An Endpoint that was written only just now, in pieces, cannot be read again in larger ones without a wait
+// for the former: its address is written in the words in which it is compared.
+std::uint64_t plain_address(base::Bytes frame, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, frame.data() + at, 4);
+  return word;
 }
 
-// That of an Endpoint with this address and port. An Endpoint that was written only just now, in pieces,
-// cannot be read again in larger ones without a wait for the former.
+void read_plain_end(base::Bytes frame, std::size_t address, std::size_t port, Endpoint& end) {
+  const std::uint64_t word = plain_address(frame, address);
+  std::memcpy(end.address.data(), &word, sizeof word);
+  end.port = number_at<std::uint16_t>(frame, port);
+}
+
+// That of an Endpoint with this address and port.
 std::uint64_t hash_of_plain_end(base::Bytes frame, std::size_t address, std::size_t port) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, frame.data() + address, 4);
-  return hash_of({word, 0}, number_at<std::uint16_t>(frame, port));
+  return hash_of({plain_address(frame, address), 0}, number_at<std::uint16_t>(frame, port));
 }
 
 void read_plain_segment(base::Bytes frame, Segment& segment) {
   const base::Bytes tcp = frame.subspan(plain::tcp);
-  read_plain_flow(frame, segment.flow);
+  read_plain_end(frame, plain::ip + 12, plain::tcp, segment.flow.from);
+  read_plain_end(frame, plain::ip + 16, plain::tcp + 2, segment.flow.to);
   segment.sequence = number_at<std::uint32_t>(tcp, 4);
   segment.acknowledgement = number_at<std::uint32_t>(tcp, 8);
   segment.window = number_at<std::uint16_t>(tcp, 14);

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <expected>
 #include <optional>
 #include <span>
@@ -52,13 +52,16 @@ struct Endpoint {
   [[nodiscard]] std::string text() const;
   /// In words: the library would compare octet by octet.
   bool operator==(const Endpoint& other) const {
-    return port == other.port && ipv6 == other.ipv6 && words() == other.words();
+    return word(0) == other.word(0) && port == other.port && ipv6 == other.ipv6 &&
+           word(1) == other.word(1);
   }
   auto operator<=>(const Endpoint&) const = default;
 
  private:
-  [[nodiscard]] std::array<std::uint64_t, 2> words() const {
-    return std::bit_cast<std::array<std::uint64_t, 2>>(address);
+  [[nodiscard]] std::uint64_t word(std::size_t which) const {
+    std::uint64_t value = 0;
+    std::memcpy(&value, address.data() + which * sizeof value, sizeof value);
+    return value;
   }
 };
 
@@ -90,13 +93,13 @@ struct Segment {
   bool syn = false, ack = false, fin = false, rst = false;
   std::uint16_t mss = 0;                     ///< what a SYN announces; 0: nothing
   std::optional<std::uint8_t> window_scale;  ///< what a SYN offers, at most 14
-  base::Bytes payload;
-  bool payload_stays = false;  ///< what `payload` views outlives everything that is told of it
-  std::size_t payload_length =
-      0;  ///< by the IP header; larger than `payload` where the capture cut the frame
   /// One's complement sum of the pseudo-header and of the TCP header with its checksum field, in the
   /// octet order of this machine; nothing where an adapter was still to fill that field in.
   std::optional<std::uint16_t> header_sum;
+  bool payload_stays = false;  ///< what `payload` views outlives everything that is told of it
+  base::Bytes payload;
+  std::size_t payload_length =
+      0;  ///< by the IP header; larger than `payload` where the capture cut the frame
 };
 
 enum class Checksum : std::uint8_t {

@@ -129,7 +129,10 @@ struct Sharding::State {
   }
 
   void take(Shard& shard, const Round& round, const Piece& piece) const {
-    if (piece.next != none) base::fetch_ahead(round.pieces[piece.next].octets);
+    // The one after the next: after a mere acknowledgement the next would not be there in time.
+    if (piece.next != none)
+      if (const std::uint32_t second = round.pieces[piece.next].next; second != none)
+        base::fetch_ahead(round.pieces[second].octets);
     if (piece.octets.empty()) return shard.pass(piece.frame, piece.time);
     auto segment = capture::parse_segment(link, piece.octets);
     if (!segment) return;  // somebody has changed the file meanwhile

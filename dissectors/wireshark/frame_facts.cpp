@@ -78,14 +78,17 @@ void FactStore::forget_octets(Events& events) {
 }
 
 void FactStore::settle_fpdus(std::span<const FpduFact> fpdus) {
-  const FpduFact* before = nullptr;
-  for (const FpduFact& fact : fpdus) {
-    const std::uint32_t frame = frame_of(fact.place);
-    if (fact.request_frame != 0) responses_.emplace(fact.request_frame, frame);
-    if (fact.blamed_frame != 0) blamed_by_.emplace(fact.blamed_frame, frame);
-    if (before != nullptr && frame_of(before->place) != frame) before = nullptr;
-    kept(frame).fpdus.add(fact, frame, before);
-    before = &fact;
+  for (auto rest = fpdus; !rest.empty();) {
+    const std::uint32_t frame = frame_of(rest.front().place);
+    const auto of_another = [&](const FpduFact& fact) { return frame_of(fact.place) != frame; };
+    const auto end = std::ranges::find_if(rest, of_another);
+    const auto of_this = rest.first(static_cast<std::size_t>(end - rest.begin()));
+    for (const FpduFact& fact : of_this) {
+      if (fact.request_frame != 0) responses_.emplace(fact.request_frame, frame);
+      if (fact.blamed_frame != 0) blamed_by_.emplace(fact.blamed_frame, frame);
+    }
+    kept(frame).fpdus.add(of_this, frame);
+    rest = rest.subspan(of_this.size());
   }
 }
 

@@ -123,12 +123,13 @@ FpduFact next_after(const FpduFact& before) {
   return next;
 }
 
-bool continues_row(const FpduFact& fact, const FpduFact& before, std::uint32_t frame) {
+/// `bits`: those of `fact`.
+bool continues_row(const FpduFact& fact, std::uint32_t bits, const FpduFact& before,
+                   std::uint32_t frame) {
   if (!fact.ulpdu.in_frame || fact.exchange == 0 || fact.request_frame != 0 ||
       fact.blamed_frame != 0)
     return false;
   const FpduFact next = next_after(before);
-  const std::uint32_t bits = bits_of(fact, frame);
   if (((bits ^ bits_of(next, frame)) & ~std::uint32_t{ends_segment}) != 0 || (bits & has_crc) != 0)
     return false;
   const auto of = [](const FpduFact& it) {
@@ -296,15 +297,19 @@ std::uint32_t size_of(const std::byte* octets) {
 
 }  // namespace
 
-void PackedFpdus::add(const FpduFact& fact, std::uint32_t frame, const FpduFact* before) {
+void PackedFpdus::add(std::span<const FpduFact> facts, std::uint32_t frame) {
   Packer packer;
-  const std::uint32_t bits = bits_of(fact, frame);
-  if (before != nullptr && continues_row(fact, *before, frame)) {
-    packer.number(std::uint32_t{next_in_row} | (bits & ends_segment));
-  } else {
-    packer.number(bits);
-    if ((bits & has_crc) != 0) pack_crc(packer, fact);
-    pack_rest(packer, fact, bits, frame);
+  const FpduFact* before = nullptr;
+  for (const FpduFact& fact : facts) {
+    const std::uint32_t bits = bits_of(fact, frame);
+    if (before != nullptr && continues_row(fact, bits, *before, frame)) {
+      packer.number(std::uint32_t{next_in_row} | (bits & ends_segment));
+    } else {
+      packer.number(bits);
+      if ((bits & has_crc) != 0) pack_crc(packer, fact);
+      pack_rest(packer, fact, bits, frame);
+    }
+    before = &fact;
   }
   append(packer.out());
 }

@@ -16,9 +16,8 @@ namespace dissectors::wireshark {
 /// ULPDU is in the frame, and one if it continues a row of messages that are alike.
 class PackedFpdus {
  public:
-  /// Appends an FPDU. `frame` is the number of the frame that this belongs to, `before` the FPDU
-  /// that was added to it last, if that is known.
-  void add(const FpduFact& fact, std::uint32_t frame, const FpduFact* before);
+  /// Appends FPDUs. `frame` is the number of the frame that this belongs to.
+  void add(std::span<const FpduFact> facts, std::uint32_t frame);
   /// All of them, in the order of their addition, with everything but FpduFact::place::time and
   /// FpduFact::joined_in. `octets` are those of the frame.
   [[nodiscard]] std::vector<FpduFact> unpacked(std::uint32_t frame,

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // One direction of TCP, put together from what a capture shows.
+#include <algorithm>
+#include <random>
+#include <string>
+
 #include <boost/test/unit_test.hpp>
 
 #include "dissectors/analyzer/tcp_reassembly.hpp"
@@ -282,6 +286,86 @@ BOOST_AUTO_TEST_CASE(a_segment_continues_the_stream_if_its_next_octet_is_in_it) 
   BOOST_TEST(!continues(14, 9));
   BOOST_TEST(!continues(13, 0));
   BOOST_TEST(!continues(9, 9));  // before the first octet seen: all of it is dropped
+}
+
+namespace {
+
+/// Two ends get the same segments and acknowledgements. One adds all of them; the other takes by the short
+/// way those that are next.
+struct TwoWays {
+  explicit TwoWays(std::mt19937& numbers) : chance(numbers) {}
+
+  [[nodiscard]] bool one_of(unsigned count) { return chance() % count == 0; }
+  void give(std::uint32_t offset, std::size_t length) {
+    capture::Segment segment = added.at(offset);
+    segment.ack = !one_of(16);
+    segment.fin = one_of(100);
+    segment.payload = std::as_bytes(std::span(one_of(20) ? others : octets));
+    segment.payload = segment.payload.subspan(offset % 7, one_of(12) ? length / 2 : length);
+    segment.payload_length = length;
+    segment.payload_stays = one_of(2);
+    step();
+    added.stream.add(segment, frame, time, added.recorded, frame);
+    if (segment.ack && !segment.fin && taken.stream.is_at(segment.sequence)) {
+      taken.stream.take_next(segment, frame, time, taken.recorded, frame);
+      ++by_the_short_way;
+    } else {
+      taken.stream.add(segment, frame, time, taken.recorded, frame);
+      ++by_the_long_way;
+    }
+  }
+  void acknowledge(std::uint32_t offset) {
+    step();
+    const std::uint32_t number = added.origin + offset;
+    added.stream.acknowledged(number, frame, time, added.recorded);
+    if (!taken.stream.has_all_before(number))
+      taken.stream.acknowledged(number, frame, time, taken.recorded);
+    else
+      BOOST_TEST(!taken.stream.lacks(number));
+  }
+  void step() {
+    ++frame;
+    time += capture_disorder / 4;
+  }
+  void compare() const {
+    BOOST_TEST(added.recorded.text == taken.recorded.text);
+    BOOST_TEST(added.recorded.frames == taken.recorded.frames);
+    BOOST_TEST((added.recorded.differing == taken.recorded.differing));
+    BOOST_TEST(added.stream.next() == taken.stream.next());
+    BOOST_TEST(added.stream.memory() == taken.stream.memory());
+  }
+
+  std::mt19937& chance;
+  const std::string octets = std::string(60, 'a'), others = std::string(60, 'b');
+  Direction added{0xFFFFFF00U}, taken{0xFFFFFF00U};
+  std::uint32_t frame = 0;
+  std::uint64_t time = 1;
+  int by_the_short_way = 0, by_the_long_way = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(the_short_way_of_the_next_segment_makes_no_difference) {
+  std::mt19937 chance(21);
+  int by_the_short_way = 0, by_the_long_way = 0;
+  for (int round = 0; round < 300; ++round) {
+    TwoWays both(chance);
+    std::uint32_t at = 0;
+    for (int i = 0; i < 60; ++i) {
+      const auto length = static_cast<std::uint32_t>(chance() % 50);
+      if (both.one_of(20)) both.give(at + length, 20);  // early
+      if (both.one_of(20)) both.acknowledge(at + static_cast<std::uint32_t>(chance() % 60));
+      if (!both.one_of(30)) both.give(at, length);
+      if (both.one_of(20)) both.give(at - std::min(at, 30U), length);  // once more
+      if (both.one_of(3)) both.acknowledge(at);
+      at += length;
+    }
+    both.compare();
+    by_the_short_way += both.by_the_short_way;
+    by_the_long_way += both.by_the_long_way;
+  }
+  BOOST_TEST(by_the_short_way > 1000);
+  BOOST_TEST(by_the_long_way > 1000);
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_is_reported_at_once) {

@@ -281,9 +281,10 @@ BOOST_AUTO_TEST_CASE(packets_too_large_for_their_length_field) {
 }
 
 BOOST_AUTO_TEST_CASE(checksums_are_right_wrong_or_not_known) {
+  std::vector<std::size_t> sizes{1439, 1448, 1460};
+  for (std::size_t size = 0; size < 200; ++size) sizes.push_back(size);
   for (const bool ipv6 : {false, true})
-    for (const std::size_t size :
-         std::initializer_list<std::size_t>{0, 1, 2, 7, 31, 32, 33, 100, 1439, 1448}) {
+    for (const std::size_t size : sizes) {
       Synthesizer maker;
       maker.opened(a_flow(1000, ipv6), 10);
       maker.data(a_flow(1000, ipv6), 20, pattern(size));
