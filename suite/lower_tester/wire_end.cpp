@@ -183,10 +183,12 @@ void WireEnd::begin_rdma_mode() {
 
 Arrival WireEnd::next(TimePoint deadline) {
   const TimePoint since = context_.loop.now();
-  context_.loop.run_until(context_.end_of_look(deadline), [this] {
+  const auto is_over = [this] {
     return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
-  });
-  if (arrivals_.empty() && deadline >= context_.deadline && reception_) {
+  };
+  context_.loop.run_until(context_.end_of_look(deadline), is_over);
+  if (deadline >= context_.deadline) wait_for_the_rest(is_over);
+  if (arrivals_.empty() && deadline >= context_.deadline && reception_ && !is_arriving()) {
     reception_->examine_rest();
     judge_->nothing_more_comes();
   }
@@ -195,6 +197,18 @@ Arrival WireEnd::next(TimePoint deadline) {
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
   return arrival;
+}
+
+bool WireEnd::is_arriving() const {
+  return reception_ && reception_->in_the_middle() &&
+         octets_came_ + context_.patience > context_.loop.now();
+}
+
+void WireEnd::wait_for_the_rest(const std::function<bool()>& is_over) {
+  constexpr int most = 6;
+  const TimePoint last = context_.loop.now() + most * context_.patience;
+  while (!is_over() && is_arriving() && context_.loop.now() < last)
+    context_.loop.run_until(std::min(last, octets_came_ + context_.patience), is_over);
 }
 
 void WireEnd::arrive(decltype(Arrival::what) what) {
@@ -209,6 +223,7 @@ void WireEnd::readable() {
   const auto got = connection_->receive(targets);
   const wire::Bytes octets = wire::Bytes(buffer).first(got.count);
   if (!octets.empty()) {
+    octets_came_ = context_.loop.now();
     mark(Mark::Kind::data, Direction::from_iut, octets);
     reception_->take(octets);
     judge_->received(octets, connection_->emss());

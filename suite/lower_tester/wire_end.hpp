@@ -149,6 +149,11 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   void begin(MpaRole role);
   void opened();
   void arrive(decltype(Arrival::what) what);
+  /// Within the context's patience octets have come of something that is not whole yet.
+  [[nodiscard]] bool is_arriving() const;
+  /// On a slow host a long message is longer under way than a case waits for a single thing. The
+  /// wait ends if the IUT pauses for so long; one that never comes to the end is given up.
+  void wait_for_the_rest(const std::function<bool()>& is_over);
   void begin_rdma_mode();
 
   MpaRole role_ = MpaRole::initiator;
@@ -165,6 +170,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   std::optional<wire::MpaFlags> sent_flags_;
   std::optional<ReceivedFrame> received_frame_;
   std::deque<Arrival> arrivals_;
+  base::TimePoint octets_came_{};  ///< the last ones
 };
 
 }  // namespace suite::lower_tester

@@ -169,6 +169,52 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(silence_is_reported_with_its_length, Link, Links) 
   BOOST_TEST((message(Opcode::send).judge(nothing) == Judgement::fail));
 }
 
+/// The server's view of a message whose FPDUs come 4 s apart, while a single thing may take 5 s.
+struct SlowMessage : Pair<MemoryLink> {
+  std::vector<Fpdu> fpdus;
+
+  explicit SlowMessage(std::size_t length) {
+    start();
+    fpdus = client.prepare(send_message(payload(length)));
+    BOOST_REQUIRE(fpdus.size() > 3u);
+    context.patience = 5s;
+    context.deadline = loop.now() + context.patience;
+  }
+  Arrival arrival_of_the_first(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      loop.schedule(loop.now() + i * 4s, [this, i] {
+        const Octets octets = encode(fpdus[i], {.crc = true});
+        const std::array<wire::Bytes, 1> pieces{octets};
+        BOOST_TEST(client.connection().send(pieces, true) == octets.size());
+      });
+    return next(server);
+  }
+};
+
+BOOST_AUTO_TEST_CASE(message_that_comes_slowly_is_awaited_to_its_end) {
+  SlowMessage slow(5000);
+  const Arrival arrival = slow.arrival_of_the_first(slow.fpdus.size());
+  BOOST_REQUIRE(arrival.message(Opcode::send));
+  BOOST_TEST((arrival.message(Opcode::send)->payload == payload(5000)));
+  BOOST_TEST(slow.faults.empty());
+}
+
+BOOST_AUTO_TEST_CASE(message_that_stops_midway_has_no_last_segment) {
+  SlowMessage slow(5000);
+  const Arrival arrival = slow.arrival_of_the_first(3);
+  BOOST_REQUIRE(arrival.message(Opcode::send));
+  BOOST_TEST(arrival.message(Opcode::send)->segments.size() == 3u);
+  BOOST_TEST(slow.faults == std::vector<std::string>{"ddp.header.l-set-on-last"},
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(message_without_end_is_given_up_and_no_fault) {
+  SlowMessage slow(20000);
+  const Arrival arrival = slow.arrival_of_the_first(slow.fpdus.size());
+  BOOST_TEST(arrival.as<Nothing>());
+  BOOST_TEST(slow.faults.empty());
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_receiver_that_takes_nothing_stops_the_sender, Link, Links) {
   Pair<Link> pair;
   pair.start();
