@@ -17,6 +17,7 @@ class TerminateRules {
   TerminateRules(Findings findings, RdmapRules& rdmap, Order order)
       : findings_(findings),
         rdmap_(&rdmap),
+        order_(order),
         kept_(order == Order::as_it_happened ? kept_of_ones_own : kept_of_a_capture) {}
 
   /// Every segment, since any may be blamed by the other end.
@@ -68,6 +69,7 @@ class TerminateRules {
 
   Findings findings_;
   RdmapRules* rdmap_;
+  Order order_;
   std::size_t kept_;
   std::array<Log, 2> logs_;
 };
