@@ -352,8 +352,7 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
   record.gate =
       gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
   // A verdict must not depend on what runs beside the case.
-  record.failed_beside_others = accompanied &&
-                                record.outcome.verdict == results::Verdict::fail &&
+  record.failed_beside_others = accompanied && record.outcome.verdict == results::Verdict::fail &&
                                 record.gate.result == results::GateResult::new_failure;
   const bool again_alone = record.failed_beside_others ||
                            (accompanied && record.gate.result == results::GateResult::stale);
