@@ -251,8 +251,9 @@ ExitCode replay_as_run(const SoakOptions& options, const std::vector<std::string
 ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
               const PerformCommand& perform) {
   SoakOptions options;
-  CLI::App app{"Plays random sessions, judged by a model of what the RFCs and the texts of DAT admit.",
-               "rnic-suite soak"};
+  CLI::App app{
+      "Plays random sessions, judged by a model of what the RFCs and the texts of DAT admit.",
+      "rnic-suite soak"};
   app.allow_extras();
   app.add_option("--iut", options.iut, "as for `rnic-suite run` (default: reference)");
   app.add_option("--link", options.link,

@@ -14,8 +14,6 @@ using dat_case::event_text;
 
 namespace {
 
-constexpr DAT_TIMEOUT patience = 10'000'000;  // of microseconds
-
 std::vector<std::byte> private_data_of(const Step& step) {
   constexpr std::int64_t least_limit = 64;  // of what a provider must carry
   return dat_case::private_octets(static_cast<std::size_t>(step.number % (least_limit + 1)));
@@ -43,8 +41,8 @@ void Player::connect(const Step& step, Turn& turn) {
   if (endpoint.phase != Phase::unconnected) {
     ++played_;
     const DAT_RETURN got = call(turn, [&] {
-      return CALL(dat_ep_connect, endpoint.handle, ia_->address(), qualifier_,
-                  DAT_TIMEOUT_INFINITE, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+      return CALL(dat_ep_connect, endpoint.handle, ia_->address(), qualifier_, DAT_TIMEOUT_INFINITE,
+                  0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
     });
     expect("dat.ep-connect.invalid-state", got, returns(DAT_INVALID_STATE));
     return;
@@ -60,7 +58,7 @@ void Player::connect(const Step& step, Turn& turn) {
 }
 
 void Player::establish(const Step& step, Turn& turn) {
-  const auto cr = request(step, turn);
+  const auto cr = ask(step, turn);
   if (!cr) return;
   judge_pending(step, turn);
   switch (end_of(step)) {
@@ -73,7 +71,7 @@ void Player::establish(const Step& step, Turn& turn) {
   }
 }
 
-std::optional<DAT_CR_HANDLE> Player::request(const Step& step, Turn& turn) {
+std::optional<DAT_CR_HANDLE> Player::ask(const Step& step, Turn& turn) {
   const Endpoint& endpoint = model_.endpoints[step.object % endpoint_places];
   std::vector<std::byte> data = private_data_of(step);
   const DAT_RETURN asked = call(turn, [&] {
@@ -84,8 +82,8 @@ std::optional<DAT_CR_HANDLE> Player::request(const Step& step, Turn& turn) {
   if (!expect("dat.ep-connect.success", asked, succeeds)) return std::nullopt;
   DAT_EVENT event{};
   DAT_COUNT more = 0;
-  const DAT_RETURN got = call(
-      turn, [&] { return CALL(dat_evd_wait, requests_.get(), patience, 1, &event, &more); });
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_evd_wait, requests_.get(), patience_, 1, &event, &more); });
   if (DAT_GET_TYPE(got) == DAT_TIMEOUT_EXPIRED)
     fail_at("dat.psp-create-any.success", "DAT_CONNECTION_REQUEST_EVENT", "no event");
   expect("dat.evd-wait.success", got, succeeds);
@@ -94,17 +92,17 @@ std::optional<DAT_CR_HANDLE> Player::request(const Step& step, Turn& turn) {
          "dat.psp-create-any.success", "one DAT_CONNECTION_REQUEST_EVENT",
          event_text(event.event_number));
   demand(arrived.sp_handle.psp_handle == psp_.get() && arrived.conn_qual == qualifier_,
-         "dat.psp-create-any.success", "the service point and its Connection Qualifier",
-         "others");
+         "dat.psp-create-any.success", "the service point and its Connection Qualifier", "others");
   DAT_CR_PARAM param{};
-  expect("dat.cr-query.success", call(turn, [&] {
-           return CALL(dat_cr_query, arrived.cr_handle, DAT_CR_FIELD_ALL, &param);
-         }),
-         succeeds);
+  expect(
+      "dat.cr-query.success",
+      call(turn, [&] { return CALL(dat_cr_query, arrived.cr_handle, DAT_CR_FIELD_ALL, &param); }),
+      succeeds);
   // A transport may pad private data at its end.
-  const bool whole = param.private_data_size >= static_cast<DAT_COUNT>(data.size()) &&
-                     (data.empty() || (param.private_data != nullptr &&
-                                       std::memcmp(param.private_data, data.data(), data.size()) == 0));
+  const bool whole =
+      param.private_data_size >= static_cast<DAT_COUNT>(data.size()) &&
+      (data.empty() || (param.private_data != nullptr &&
+                        std::memcmp(param.private_data, data.data(), data.size()) == 0));
   demand(whole, "dat.ep-connect.private-data", fmt::format("the {} octets sent", data.size()),
          fmt::format("{} octets", param.private_data_size));
   return arrived.cr_handle;
@@ -116,10 +114,11 @@ void Player::judge_pending(const Step& step, Turn& turn) {
   DAT_EP_STATE state{};
   switch (step.offset % 4) {
     case 1:
-      expect("dat.ep-get-status.success", call(turn, [&] {
-               return CALL(dat_ep_get_status, endpoint.handle, &state, nullptr, nullptr);
-             }),
-             succeeds);
+      expect(
+          "dat.ep-get-status.success",
+          call(turn,
+               [&] { return CALL(dat_ep_get_status, endpoint.handle, &state, nullptr, nullptr); }),
+          succeeds);
       demand(state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "dat.ep-get-status.success",
              "DAT_EP_STATE_ACTIVE_CONNECTION_PENDING", dat_case::state_text(state));
       return;
@@ -129,10 +128,12 @@ void Player::judge_pending(const Step& step, Turn& turn) {
              returns(DAT_INVALID_STATE));
       return;
     case 3:
-      expect("dat.ep-post-send.invalid-state", call(turn, [&] {
-               return CALL(dat_ep_post_send, endpoint.handle, 0, nullptr, DAT_DTO_COOKIE{},
-                           DAT_COMPLETION_DEFAULT_FLAG);
-             }),
+      expect("dat.ep-post-send.invalid-state",
+             call(turn,
+                  [&] {
+                    return CALL(dat_ep_post_send, endpoint.handle, 0, nullptr, DAT_DTO_COOKIE{},
+                                DAT_COMPLETION_DEFAULT_FLAG);
+                  }),
              returns(DAT_INVALID_STATE));
       return;
     default:
@@ -143,15 +144,24 @@ void Player::judge_pending(const Step& step, Turn& turn) {
 void Player::accept(const Step& step, Turn& turn, DAT_CR_HANDLE cr) {
   const std::uint32_t at = step.object % endpoint_places, peer = at ^ 1U;
   const DAT_EP_HANDLE other = model_.endpoints[peer].handle;
+  std::vector<std::byte> data = private_data_of(step);
+  std::ranges::reverse(data);
   expect("dat.cr-accept.success",
-         call(turn, [&] { return CALL(dat_cr_accept, cr, other, 0, nullptr); }), succeeds);
+         call(turn,
+              [&] {
+                return CALL(dat_cr_accept, cr, other, static_cast<DAT_COUNT>(data.size()),
+                            data.empty() ? nullptr : data.data());
+              }),
+         succeeds);
   for (const auto& [each, with] : {std::pair{at, peer}, std::pair{peer, at}}) {
     Endpoint& one = model_.endpoints[each];
     one.peer = with;
-    one.connection.push_back({.numbers = {DAT_CONNECTION_EVENT_ESTABLISHED},
-                              .tolerated = {},
-                              .rule = each == at ? "dat.ep-connect.success"
-                                                 : "dat.cr-accept.success"});
+    one.connection.push_back(
+        {.numbers = {DAT_CONNECTION_EVENT_ESTABLISHED},
+         .tolerated = {},
+         .rule = each == at ? "dat.ep-connect.success" : "dat.cr-accept.success",
+         .data = {}});
+    if (each == at) one.connection.back().data = data;
   }
   for (const std::uint32_t each : {at, peer})
     while (!model_.endpoints[each].connection.empty())
@@ -172,8 +182,8 @@ void Player::reject(const Step& step, Turn& turn, DAT_CR_HANDLE cr) {
 // No text says whether the end of an attempt is told, nor what becomes of the request.
 void Player::give_up(const Step& step, Turn& turn, DAT_CR_HANDLE cr) {
   Endpoint& endpoint = model_.endpoints[step.object % endpoint_places];
-  const DAT_RETURN got = call(
-      turn, [&] { return CALL(dat_ep_disconnect, endpoint.handle, DAT_CLOSE_ABRUPT_FLAG); });
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_ep_disconnect, endpoint.handle, DAT_CLOSE_ABRUPT_FLAG); });
   expect("dat.ep-disconnect.pending", got, succeeds);
   endpoint.phase = Phase::disconnected;
   model_.dispatchers[endpoint.connection_to].lost_connections.push_back(endpoint.handle);
@@ -203,8 +213,7 @@ void Player::disconnect(const Step& step, Turn& turn) {
   } else if (endpoint.phase == Phase::ending && endpoint.peer) {
     // It ends a second time, or both ends end at once.
     model_.disconnects(at, true);
-    for (OwedConnectionEvent& owed : endpoint.connection)
-      owed.tolerated = {DAT_CONNECTION_EVENT_BROKEN, DAT_CONNECTION_EVENT_DISCONNECTED};
+    Model::doubt_end(endpoint);
   }
   const auto flags = wrong    ? dat_case::flags_of<DAT_CLOSE_FLAGS>(0x40)
                      : abrupt ? DAT_CLOSE_ABRUPT_FLAG

@@ -12,7 +12,7 @@ namespace suite::sessions::dat {
 
 namespace {
 
-constexpr DAT_TIMEOUT patience = 10'000'000, a_moment = 3'000;  // of microseconds
+constexpr DAT_TIMEOUT a_moment = 3'000;  // of microseconds
 
 /// Only the consumer feeds it: what is in it is known.
 bool is_software_only(const Model& model, std::uint32_t at) {
@@ -74,6 +74,7 @@ void Player::free_dispatcher(const Step& step, Turn& turn) {
     // A trigger of it may be left, or not.
     Notifier& notifier = model_.notifiers[*dispatcher.notifier];
     notifier.triggered = false;
+    notifier.doubtful = true;
   }
   for (Notifier& notifier : model_.notifiers) std::erase(notifier.triggers, at);
   forget_context(dispatcher.handle);
@@ -86,10 +87,12 @@ void Player::query_dispatcher(const Step& step, Turn& turn) {
   ++played_;
   DAT_EVD_PARAM param{};
   if (step.wrong == Wrong::fields) {
-    expect("dat.evd-query.invalid-parameter", call(turn, [&] {
-             return CALL(dat_evd_query, dispatcher.handle, dat_case::flags_of<DAT_EVD_PARAM_MASK>(0x1000),
-                         &param);
-           }),
+    expect("dat.evd-query.invalid-parameter",
+           call(turn,
+                [&] {
+                  return CALL(dat_evd_query, dispatcher.handle,
+                              dat_case::flags_of<DAT_EVD_PARAM_MASK>(0x1000), &param);
+                }),
            returns(DAT_INVALID_PARAMETER));
     return;
   }
@@ -103,7 +106,8 @@ void Player::query_dispatcher(const Step& step, Turn& turn) {
       dispatcher.notifier ? model_.notifiers[*dispatcher.notifier].handle : DAT_HANDLE_NULL;
   same("dat.evd-query.success", "the IA", param.ia_handle == ia_->get());
   same("dat.evd-query.success", "its CNO", param.cno_handle == cno);
-  same("dat.evd-query.success", "its flags", static_cast<unsigned>(param.evd_flags) == dispatcher.flags);
+  same("dat.evd-query.success", "its flags",
+       static_cast<unsigned>(param.evd_flags) == dispatcher.flags);
   same("dat.evd-query.success", "its length", param.evd_qlen == dispatcher.length);
   const auto state = static_cast<unsigned>(param.evd_state);
   same("dat.evd-query.state", dispatcher.enabled ? "enabled" : "disabled",
@@ -136,7 +140,8 @@ void Player::resize_dispatcher(const Step& step, Turn& turn) {
     return;
   }
   ++played_;
-  const DAT_RETURN got = call(turn, [&] { return CALL(dat_evd_resize, dispatcher.handle, length); });
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_evd_resize, dispatcher.handle, length); });
   const bool done = expect(rule, got, wanted);
   const DAT_COUNT now = length_of(turn, dispatcher.handle);
   const DAT_COUNT least = done ? std::max(length, held) : dispatcher.length;
@@ -225,7 +230,8 @@ void Player::dequeue(const Step& step, Turn& turn) {
   ++played_;
   DAT_EVENT event{};
   const DAT_COUNT seen = dispatcher.seen;
-  const DAT_RETURN got = call(turn, [&] { return CALL(dat_evd_dequeue, dispatcher.handle, &event); });
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_evd_dequeue, dispatcher.handle, &event); });
   if (seen > 0) {
     expect("dat.evd-dequeue.success", got, succeeds);
   } else {
@@ -243,7 +249,7 @@ void Player::wait(const Step& step, Turn& turn) {
   const bool invalid = threshold < 1 || threshold > dispatcher.length;
   const DAT_COUNT certain = model_.certain(at), most = model_.possible(at), seen = dispatcher.seen;
   const bool comes = threshold <= certain && !invalid && dispatcher.waitable;
-  const DAT_TIMEOUT timeout = comes ? patience : step.offset % 2 == 0 ? a_moment : 0;
+  const DAT_TIMEOUT timeout = comes ? patience_ : step.offset % 2 == 0 ? a_moment : 0;
   DAT_EVENT event{};
   DAT_COUNT more = -1;
   const DAT_RETURN got = call(turn, [&] {
@@ -257,7 +263,8 @@ void Player::wait(const Step& step, Turn& turn) {
     return;
   }
   if (comes) {
-    if (DAT_GET_TYPE(got) == DAT_TIMEOUT_EXPIRED && more < threshold) throw Finding{model_.missing(at)};
+    if (DAT_GET_TYPE(got) == DAT_TIMEOUT_EXPIRED && more < threshold)
+      throw Finding{model_.missing(at)};
     expect("dat.evd-wait.success", got, succeeds);
   } else if (threshold > most) {
     expect("dat.evd-wait.timeout", got, returns(DAT_TIMEOUT_EXPIRED));
@@ -294,7 +301,9 @@ void Player::wait_blocked(const Step& step, Turn& turn) {
   expect("dat.evd-wait.second-waiter", dequeued, returns(DAT_INVALID_STATE));
   // While a thread waits, its events do not trigger the CNO.
   const auto notifier = std::exchange(dispatcher.notifier, std::nullopt);
-  const DAT_COUNT posted = end == End::events ? threshold - 1 : end == End::both ? threshold - 1 : 0;
+  const DAT_COUNT posted = end == End::events ? threshold - 1
+                           : end == End::both ? threshold - 1
+                                              : 0;
   for (DAT_COUNT i = 0; i < posted; ++i) post_software_once(turn, at);
   DAT_EVENT event{};
   DAT_COUNT more = 0;
@@ -316,7 +325,7 @@ void Player::wait_blocked(const Step& step, Turn& turn) {
   }
   dispatcher.notifier = notifier;
   turn.lock.unlock();
-  const auto result = waiter.result(patience);
+  const auto result = waiter.result(patience_);
   turn.lock.lock();
   if (!result) fail_at("dat.evd-wait.success", "the wait ends", "it does not");
   if (freed) {

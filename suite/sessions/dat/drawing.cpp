@@ -33,10 +33,11 @@ constexpr std::array<unsigned, 8> rights{
     DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG,
     DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG};
 
-constexpr std::array local_wrongs{Wrong::negative_count, Wrong::too_many_segments, Wrong::flags,
-                                  Wrong::unsignalled,    Wrong::before_start,      Wrong::beyond_end,
-                                  Wrong::after_end,      Wrong::another_zone,      Wrong::no_privilege,
-                                  Wrong::freed};
+constexpr std::array local_wrongs{Wrong::negative_count, Wrong::too_many_segments,
+                                  Wrong::flags,          Wrong::unsignalled,
+                                  Wrong::before_start,   Wrong::beyond_end,
+                                  Wrong::after_end,      Wrong::another_zone,
+                                  Wrong::no_privilege,   Wrong::freed};
 constexpr std::array peer_wrongs{Wrong::peer_before_start, Wrong::peer_beyond_end,
                                  Wrong::peer_another_zone, Wrong::peer_no_privilege,
                                  Wrong::peer_freed,        Wrong::former,
@@ -187,8 +188,8 @@ class Drawing {
     }
     constexpr std::array<std::int64_t, 6> few{1, 2, 3, 4, 7, 8};
     constexpr std::array<std::int64_t, 4> some{8, 15, 16, 33};
-    made.number = place < connections       ? random_.of(some)
-                  : place < software        ? random_.of(some)
+    made.number = place < connections        ? random_.of(some)
+                  : place < software         ? random_.of(some)
                   : place < shared_transfers ? random_.of(few)
                                              : 64 + below(2);
     if (random_.one_in(place >= software ? 2 : 8)) made.other = 1 + below(notifier_places);
@@ -203,7 +204,8 @@ class Drawing {
   }
 
   Step make_endpoint(std::uint32_t place) {
-    Step made{.action = Action::make_endpoint, .object = place, .other = random_.one_in(6) ? 1U : 0U};
+    Step made{
+        .action = Action::make_endpoint, .object = place, .other = random_.one_in(6) ? 1U : 0U};
     std::uint32_t receives = place, requests = place, connection = connections + place;
     if (random_.one_in(4)) receives = shared_transfers;
     if (random_.one_in(4)) requests = shared_transfers;

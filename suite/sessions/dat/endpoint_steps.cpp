@@ -83,6 +83,8 @@ void Player::make_endpoint(const Step& step, Turn& turn) {
   const SharedQueue* queue = made.queue ? &model_.queues[*made.queue] : nullptr;
   if (queue != nullptr && queue->handle == DAT_HANDLE_NULL) return;
   ++played_;
+  for (const std::uint32_t fed : {made.receives_to, made.requests_to, made.connection_to})
+    model_.is_fed(fed);
   const DAT_PZ_HANDLE pz = model_.zones[zone].handle;
   if (usual_.max_request_dtos == 0) {  // what the provider chooses itself
     DAT_EP_HANDLE first = DAT_HANDLE_NULL;
@@ -104,8 +106,7 @@ void Player::make_endpoint(const Step& step, Turn& turn) {
                : CALL(dat_ep_create_with_srq, ia_->get(), pz, receives.handle, requests.handle,
                       connection.handle, queue->handle, &attributes, &made.handle);
   });
-  const bool foreign =
-      queue != nullptr && queue->zone != zone && !model_.able.other_queue_zone;
+  const bool foreign = queue != nullptr && queue->zone != zone && !model_.able.other_queue_zone;
   const char* rule = queue == nullptr ? "dat.ep-create.success"
                      : foreign        ? "dat.ep-create-with-srq.invalid-parameter"
                                       : "dat.ep-create-with-srq.success";
@@ -128,9 +129,9 @@ void Player::free_endpoint(const Step& step, Turn& turn) {
   if (peer && endpoint.phase == Phase::connected) {
     model_.disconnects(at, true);
     OwedConnectionEvent& owed = model_.endpoints[*peer].connection.back();
-    owed.rule = "dat.ep-free.peer";
-    owed.tolerated = {DAT_CONNECTION_EVENT_BROKEN};
+    owed.rule = "dat.ep-free.peer";  // which names no event
   }
+  if (peer) Model::doubt_end(model_.endpoints[*peer]);
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_ep_free, endpoint.handle); });
   if (!expect("dat.ep-free.success", got, succeeds)) return;
   if (peer) {
@@ -164,10 +165,9 @@ void Player::query_endpoint(const Step& step, Turn& turn) {
   same("the dispatcher of its connection",
        param.connect_evd_handle == dispatcher(endpoint.connection_to));
   same("its shared queue",
-       param.srq_handle == (endpoint.queue ? model_.queues[*endpoint.queue].handle
-                                           : DAT_HANDLE_NULL));
-  same("max_request_dtos",
-       param.ep_attr.max_request_dtos == endpoint.attributes.max_request_dtos);
+       param.srq_handle ==
+           (endpoint.queue ? model_.queues[*endpoint.queue].handle : DAT_HANDLE_NULL));
+  same("max_request_dtos", param.ep_attr.max_request_dtos == endpoint.attributes.max_request_dtos);
   if (!endpoint.queue)
     same("max_recv_dtos", param.ep_attr.max_recv_dtos == endpoint.attributes.max_recv_dtos);
   same("max_recv_iov", param.ep_attr.max_recv_iov == endpoint.attributes.max_recv_iov);
@@ -207,7 +207,7 @@ void Player::modify_endpoint(const Step& step, Turn& turn) {
   }
   ++played_;
   const bool fixed = field == DAT_EP_FIELD_EP_STATE, open = endpoint.phase == Phase::unconnected;
-  Returns wanted = fixed ? returns(DAT_INVALID_PARAMETER)
+  Returns wanted = fixed  ? returns(DAT_INVALID_PARAMETER)
                    : open ? succeeds
                           : returns(DAT_INVALID_STATE);
   if (fixed && !open) wanted.types.push_back(DAT_INVALID_STATE);
@@ -229,7 +229,10 @@ void Player::modify_endpoint(const Step& step, Turn& turn) {
           DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS);
   judge(before.max_request_dtos, depth, now.ep_attr.max_request_dtos,
         DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS);
-  if (done && field == DAT_EP_FIELD_CONNECT_EVD_HANDLE) endpoint.connection_to = dispatcher;
+  if (done && field == DAT_EP_FIELD_CONNECT_EVD_HANDLE) {
+    endpoint.connection_to = dispatcher;
+    model_.is_fed(dispatcher);
+  }
   demand(now.connect_evd_handle == model_.dispatchers[endpoint.connection_to].handle,
          "dat.ep-modify.success", "the dispatcher of its connection", "another handle");
   endpoint.attributes = now.ep_attr;

@@ -8,9 +8,7 @@ namespace suite::sessions::dat {
 namespace {
 
 /// The provider's threads change memory behind the compiler's back.
-std::byte now(const std::byte& octet) {
-  return *static_cast<const volatile std::byte*>(&octet);
-}
+std::byte now(const std::byte& octet) { return *static_cast<const volatile std::byte*>(&octet); }
 
 }  // namespace
 

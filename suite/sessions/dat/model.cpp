@@ -23,9 +23,9 @@ std::string text_of(Statuses statuses) {
 }
 
 bool Abilities::may_merge(unsigned flags) const {
-  constexpr std::array<unsigned, 6> kinds{DAT_EVD_SOFTWARE_FLAG,   DAT_EVD_CR_FLAG,
-                                          DAT_EVD_DTO_FLAG,        DAT_EVD_CONNECTION_FLAG,
-                                          DAT_EVD_RMR_BIND_FLAG,   DAT_EVD_ASYNC_FLAG};
+  constexpr std::array<unsigned, 6> kinds{DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CR_FLAG,
+                                          DAT_EVD_DTO_FLAG,      DAT_EVD_CONNECTION_FLAG,
+                                          DAT_EVD_RMR_BIND_FLAG, DAT_EVD_ASYNC_FLAG};
   for (std::size_t i = 0; i < kinds.size(); ++i)
     for (std::size_t j = 0; j < kinds.size(); ++j)
       if (i != j && (flags & kinds[i]) != 0 && (flags & kinds[j]) != 0 && !merges[i][j])
@@ -100,8 +100,8 @@ Octets Model::gather(const std::vector<Range>& ranges) const {
 void Model::scatter(const std::vector<Range>& ranges, const Octets& octets) {
   auto from = octets.begin();
   for (const Range& range : ranges) {
-    const auto count = std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(range.length),
-                                                octets.end() - from);
+    const auto count =
+        std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(range.length), octets.end() - from);
     memories[range.region].set(range.offset, Octets(from, from + count));
     from += count;
   }
@@ -139,6 +139,13 @@ void Model::conclude_writes(std::uint32_t writer, std::uint64_t last) {
   });
 }
 
+void Model::doubt_end(Endpoint& endpoint) {
+  for (OwedConnectionEvent& owed : endpoint.connection) {
+    owed.numbers = {DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_BROKEN};
+    owed.tolerated.clear();
+  }
+}
+
 void Model::doubt_writes(std::uint32_t writer) {
   for (Placement& one : placements)
     if (one.writer == writer) one.certain = false;
@@ -160,6 +167,11 @@ bool Model::dispatcher_is_fed(std::uint32_t dispatcher) const {
            (endpoint.receives_to == dispatcher || endpoint.requests_to == dispatcher ||
             endpoint.connection_to == dispatcher);
   });
+}
+
+void Model::is_fed(std::uint32_t dispatcher) {
+  dispatchers[dispatcher].was_fed = true;
+  if (const auto& notifier = dispatchers[dispatcher].notifier) notifiers[*notifier].doubtful = true;
 }
 
 bool Model::queue_is_used(std::uint32_t queue) const {
@@ -198,6 +210,15 @@ DAT_COUNT Model::receives_at_least(const Endpoint& endpoint) const {
 DAT_COUNT Model::receives_at_most(const Endpoint& endpoint) const {
   return static_cast<DAT_COUNT>(endpoint.queue ? endpoint.incoming.size()
                                                : endpoint.receives.size());
+}
+
+std::int64_t Model::longest_message_for(std::uint32_t queue) const {
+  std::size_t longest = 0;
+  for (const Endpoint& endpoint : endpoints)
+    if (endpoint.queue == queue)
+      for (const Message& message : endpoint.incoming)
+        longest = std::max(longest, message.octets.size());
+  return static_cast<std::int64_t>(longest);
 }
 
 void Model::check_watermark(Endpoint& endpoint) {

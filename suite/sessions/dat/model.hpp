@@ -77,6 +77,8 @@ struct Notifier {
   std::vector<std::uint32_t> triggers{};
   /// One of them certainly has.
   bool triggered = false;
+  /// Others may have as well, with events that nobody can know of.
+  bool doubtful = false;
 };
 
 struct Dispatcher {
@@ -85,6 +87,8 @@ struct Dispatcher {
   /// As the provider reports it.
   DAT_COUNT length = 0;
   bool waitable = true, enabled = true;
+  /// By an endpoint, at any time.
+  bool was_fed = false;
   std::optional<std::uint32_t> notifier{};
   std::deque<std::uintptr_t> software{};
   /// Events that may still be in it, of streams that are no more.
@@ -166,6 +170,8 @@ struct OwedConnectionEvent {
   /// Lawful, and worth an advisory.
   std::vector<DAT_EVENT_NUMBER> tolerated{};
   const char* rule = "";
+  /// The private data that come with it; nothing where no text says which.
+  std::optional<std::vector<std::byte>> data{};
 };
 
 struct Endpoint {
@@ -243,6 +249,8 @@ class Model {
   [[nodiscard]] DAT_COUNT receives_at_least(const Endpoint& endpoint) const;
   [[nodiscard]] DAT_COUNT receives_at_most(const Endpoint& endpoint) const;
 
+  [[nodiscard]] std::int64_t longest_message_for(std::uint32_t queue) const;
+
   // -- what happens
   /// An event has been taken from this dispatcher.
   void observe(std::uint32_t dispatcher, const DAT_EVENT& event);
@@ -261,6 +269,10 @@ class Model {
   /// Its requests, and the messages on their way to it, may now fail.
   void anything_may_fail(Endpoint& endpoint, bool requests, bool messages);
   void doubt_writes(std::uint32_t writer);
+  /// No text says which event tells of the end that is under way.
+  static void doubt_end(Endpoint& endpoint);
+  /// An endpoint feeds it, and so it may trigger its CNO at any time.
+  void is_fed(std::uint32_t dispatcher);
   /// The endpoint is unconnected again, or no more: what it has not told may be lost.
   void abandon(std::uint32_t endpoint);
   /// An RDMA Write is under way.

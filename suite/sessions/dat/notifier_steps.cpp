@@ -8,7 +8,7 @@ namespace suite::sessions::dat {
 
 namespace {
 
-constexpr DAT_TIMEOUT patience = 10'000'000, a_moment = 3'000;  // of microseconds
+constexpr DAT_TIMEOUT a_moment = 3'000;  // of microseconds
 
 }  // namespace
 
@@ -37,41 +37,40 @@ void Player::free_notifier(const Step& step, Turn& turn) {
   notifier = {};
 }
 
-// Only of software events is it known when they arrive; and no text says how many triggers are kept.
+// Only of software events is it known when they arrive; and no text says
+// how many triggers are kept.
 void Player::wait_for_notifier(const Step& step, Turn& turn) {
   const std::uint32_t at = step.object % notifier_places;
   Notifier& notifier = model_.notifiers[at];
   if (notifier.handle == DAT_HANDLE_NULL || turn.lane != 0 || !model_.notifier_is_fed(at)) return;
-  bool known = true, holds = false;
+  bool holds = false;
   for (std::uint32_t i = 0; i < dispatcher_places; ++i) {
     const Dispatcher& one = model_.dispatchers[i];
     if (one.handle == DAT_HANDLE_NULL || one.notifier != at) continue;
-    known = known && !model_.dispatcher_is_fed(i);
     holds = holds || !one.software.empty();
   }
   // Whether a trigger outlives the events that were taken meanwhile, no text says.
   const bool certain = notifier.triggered && holds;
   ++played_;
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
-  const DAT_TIMEOUT timeout = certain ? patience : a_moment;
-  const DAT_RETURN got = call(turn, [&] { return CALL(dat_cno_wait, notifier.handle, timeout, &evd); });
+  const DAT_TIMEOUT timeout = certain ? patience_ : a_moment;
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_cno_wait, notifier.handle, timeout, &evd); });
   if (certain) {
     expect("dat.cno-wait.success", got, succeeds);
-  } else if (known && notifier.triggers.empty()) {
+  } else if (!notifier.doubtful && notifier.triggers.empty()) {
     expect("dat.cno-wait.timeout", got, returns(DAT_QUEUE_EMPTY));
   } else {
     expect("dat.cno-wait.timeout", got, returns_one_of({DAT_SUCCESS, DAT_QUEUE_EMPTY}));
   }
   notifier.triggered = false;
   if (got == DAT_SUCCESS) {
-    bool its_own = false;
-    for (std::uint32_t i = 0; i < dispatcher_places; ++i) {
-      const bool may = std::ranges::find(notifier.triggers, i) != notifier.triggers.end() ||
-                       (model_.dispatchers[i].notifier == at && model_.dispatcher_is_fed(i));
-      its_own = its_own || (may && model_.dispatchers[i].handle == evd);
-    }
-    demand(its_own && evd != DAT_HANDLE_NULL, "dat.cno-wait.success",
-           "a dispatcher that has triggered it", "another handle");
+    const bool its_own =
+        evd != DAT_HANDLE_NULL &&
+        (notifier.doubtful || std::ranges::any_of(notifier.triggers, [&](std::uint32_t one) {
+           return model_.dispatchers[one].handle == evd;
+         }));
+    demand(its_own, "dat.cno-wait.success", "a dispatcher that has triggered it", "another handle");
     return;
   }
   demand(evd == DAT_HANDLE_NULL, "dat.cno-wait.timeout", "no dispatcher", "a handle");
@@ -94,6 +93,7 @@ void Player::move_dispatcher(const Step& step, Turn& turn) {
   if (dispatcher.notifier) model_.notifiers[*dispatcher.notifier].triggered = false;
   dispatcher.notifier = to;
   if (!to) return;
+  model_.notifiers[*to].doubtful = model_.notifiers[*to].doubtful || dispatcher.was_fed;
   Notifier& notifier = model_.notifiers[*to];
   if (std::ranges::find(notifier.triggers, at) == notifier.triggers.end())
     notifier.triggers.push_back(at);

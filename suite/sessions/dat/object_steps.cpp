@@ -8,7 +8,8 @@ namespace suite::sessions::dat {
 
 namespace {
 
-constexpr unsigned remote_privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+constexpr unsigned remote_privileges =
+    DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
 }  // namespace
 
@@ -95,9 +96,9 @@ void Player::free_region(const Step& step, Turn& turn) {
   if (model_.is_held(at)) return;
   ++played_;
   const auto bound = model_.region_is_bound(at);
-  const Returns wanted = !bound ? returns_one_of({DAT_SUCCESS, DAT_INVALID_STATE})
-                                : *bound ? returns(DAT_INVALID_STATE)
-                                         : succeeds;
+  const Returns wanted = !bound   ? returns_one_of({DAT_SUCCESS, DAT_INVALID_STATE})
+                         : *bound ? returns(DAT_INVALID_STATE)
+                                  : succeeds;
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_lmr_free, region.handle); });
   if (!expect(bound.value_or(false) ? "dat.lmr-free.invalid-state" : "dat.lmr-free.success", got,
               wanted))
@@ -118,9 +119,12 @@ void Player::query_region(const Step& step, Turn& turn) {
   ++played_;
   DAT_LMR_PARAM param{};
   if (step.wrong == Wrong::fields) {
-    expect("dat.lmr-query.invalid-parameter", call(turn, [&] {
-             return CALL(dat_lmr_query, region.handle, dat_case::flags_of<DAT_LMR_PARAM_MASK>(0x1000), &param);
-           }),
+    expect("dat.lmr-query.invalid-parameter",
+           call(turn,
+                [&] {
+                  return CALL(dat_lmr_query, region.handle,
+                              dat_case::flags_of<DAT_LMR_PARAM_MASK>(0x1000), &param);
+                }),
            returns(DAT_INVALID_PARAMETER));
     return;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "suite/cases/dat/framework/dat_names.hpp"
 #include "suite/sessions/dat/model.hpp"
@@ -32,6 +33,16 @@ DAT_COUNT certain_receives(const Endpoint& endpoint) {
 
 std::string completion_text(DAT_UINT64 cookie, const std::string& status) {
   return fmt::format("completion {:#x}: {}", cookie, status);
+}
+
+/// A transport may pad private data at its end; on the passive side there are none.
+void judge_private_data(const std::vector<std::byte>& sent, const DAT_CONNECTION_EVENT_DATA& got) {
+  const auto size = static_cast<DAT_COUNT>(sent.size());
+  const bool whole =
+      sent.empty() || (got.private_data_size >= size && got.private_data != nullptr &&
+                       std::memcmp(got.private_data, sent.data(), sent.size()) == 0);
+  demand(whole, "dat.cr-accept.private-data", fmt::format("the {} octets sent", size),
+         fmt::format("{} octets", got.private_data_size));
 }
 
 template <typename List>
@@ -72,10 +83,10 @@ DAT_COUNT Model::certain(std::uint32_t dispatcher) const {
 
 DAT_COUNT Model::possible(std::uint32_t at) const {
   const Dispatcher& dispatcher = dispatchers[at];
-  auto count = static_cast<DAT_COUNT>(dispatcher.software.size() +
-                                      dispatcher.lost_completions.size() +
-                                      dispatcher.lost_connections.size()) +
-               dispatcher.lost_shared;
+  auto count =
+      static_cast<DAT_COUNT>(dispatcher.software.size() + dispatcher.lost_completions.size() +
+                             dispatcher.lost_connections.size()) +
+      dispatcher.lost_shared;
   for (const Endpoint& endpoint : endpoints) {
     if (endpoint.handle == DAT_HANDLE_NULL) continue;
     if (endpoint.receives_to == at) count += receives_at_most(endpoint);
@@ -96,9 +107,9 @@ Found Model::missing(std::uint32_t dispatcher) const {
     }
     if (endpoint.receives_to == dispatcher && certain_receives(endpoint) > 0) {
       if (endpoint.incoming.empty())
-        return {endpoint.receives.front().late ? "dat.ep-post-recv.flushed"
-                                               : "dat.ep-disconnect.flush",
-                completion_text(endpoint.receives.front().cookie, text_of(flushed)), "no event"};
+        return {
+            endpoint.receives.front().late ? "dat.ep-post-recv.flushed" : "dat.ep-disconnect.flush",
+            completion_text(endpoint.receives.front().cookie, text_of(flushed)), "no event"};
       return {endpoint.incoming.front().rule, "the completion of a receive", "no event"};
     }
     if (endpoint.requests_to != dispatcher) continue;
@@ -119,9 +130,9 @@ void Model::judge_status(const char* rule, DAT_UINT64 cookie, Statuses admissibl
                          DAT_DTO_COMPLETION_STATUS status) {
   if (admissible.has(status)) return;
   fail_at(admissible.bits == 0 ? "dat.ep-disconnect.order" : rule,
-       completion_text(cookie, admissible.bits == 0 ? "before the end of the connection"
-                                                    : text_of(admissible)),
-       completion_text(cookie, status_text(status)));
+          completion_text(cookie, admissible.bits == 0 ? "before the end of the connection"
+                                                       : text_of(admissible)),
+          completion_text(cookie, status_text(status)));
 }
 
 void Model::fail_those_behind(Endpoint& endpoint, bool requests) {
@@ -175,12 +186,13 @@ void Model::observe_request(std::uint32_t at, DAT_UINT64 cookie, DAT_DTO_COMPLET
   const bool good = status == DAT_DTO_SUCCESS;
   if (good && request.suppressed)
     fail_at(request.kind == Kind::bind ? "dat.rmr-bind.suppressed" : "dat.ep-post-send.suppress",
-         "no completion", completion_text(cookie, status_text(status)));
+            "no completion", completion_text(cookie, status_text(status)));
   if (request.kind != Kind::bind) {
     const auto& data = event.event_data.dto_completion_event_data;
     demand(data.ep_handle == endpoint.handle, rule, "the endpoint", "another handle");
     if (good) {
-      demand(data.transfered_length == request.length, rule, fmt::format("{} octets", request.length),
+      demand(data.transfered_length == request.length, rule,
+             fmt::format("{} octets", request.length),
              fmt::format("{} octets", data.transfered_length));
       demand(data.operation == operation_of(request.kind), rule,
              fmt::format("operation {}", static_cast<int>(operation_of(request.kind))),
@@ -219,7 +231,7 @@ void Model::observe_receive(std::uint32_t at, const DAT_DTO_COMPLETION_EVENT_DAT
   if (endpoint.incoming.empty()) {
     if (!is_over(endpoint))
       fail_at("dat.ep-post-recv.success", "no completion, since no message has come",
-           completion_text(cookie, status_text(data.status)));
+              completion_text(cookie, status_text(data.status)));
     judge_status(receive.late ? "dat.ep-post-recv.flushed" : "dat.ep-disconnect.flush", cookie,
                  flushed, data.status);
     return receives(receive, nullptr, data);
@@ -241,7 +253,7 @@ void Model::observe_shared_receive(std::uint32_t at, const DAT_DTO_COMPLETION_EV
   const auto found = find_cookie(queue.receives, cookie);
   if (endpoint.incoming.empty())
     fail_at("dat.ep-create-with-srq.receive", "no completion, since no message has come",
-         completion_text(cookie, status_text(data.status)));
+            completion_text(cookie, status_text(data.status)));
   const Message message = std::move(endpoint.incoming.front());
   endpoint.incoming.pop_front();
   judge_status(message.rule, cookie, message.statuses, data.status);
@@ -271,7 +283,7 @@ void Model::observe_lost(Dispatcher& dispatcher, DAT_UINT64 cookie, const DAT_EV
     }
   }
   fail_at("dat.evd-wait.order", "each event exactly once, at the dispatcher of its stream",
-       fmt::format("{} of completion {:#x}", event_text(event.event_number), cookie));
+          fmt::format("{} of completion {:#x}", event_text(event.event_number), cookie));
 }
 
 void Model::observe_completion(std::uint32_t at, const DAT_EVENT& event) {
@@ -343,6 +355,7 @@ void Model::observe_connection(std::uint32_t at, const DAT_EVENT& event) {
       advise(owed.rule, event_text(owed.numbers.front()), came);
     else
       demand(has(owed.numbers), owed.rule, event_text(owed.numbers.front()), came);
+    if (owed.data) judge_private_data(*owed.data, event.event_data.connect_event_data);
     if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
       endpoint.phase = Phase::connected;
     else
@@ -392,7 +405,7 @@ void Model::observe(std::uint32_t at, const DAT_EVENT& event) {
       return observe_connection(at, event);
     default:
       fail_at("dat.evd-create.success", "an event of the streams of the dispatcher",
-           event_text(event.event_number));
+              event_text(event.event_number));
   }
 }
 

@@ -17,12 +17,9 @@ using dat_case::return_text;
 
 namespace {
 
-constexpr DAT_TIMEOUT patience = 10'000'000;  // of microseconds
+constexpr double patience = 10e6;  // of microseconds
 
 using Clock = std::chrono::steady_clock;
-Clock::time_point patience_from_now() {
-  return Clock::now() + std::chrono::microseconds(patience);
-}
 
 bool is_missing(DAT_RETURN got) {
   return DAT_GET_TYPE(got) == DAT_NOT_IMPLEMENTED || DAT_GET_TYPE(got) == DAT_MODEL_NOT_SUPPORTED;
@@ -60,15 +57,15 @@ std::string text_of(const Step& step) {
 
 Abilities abilities_of(const dat_case::Ia& ia) {
   DAT_PROVIDER_ATTR provider{};
-  const DAT_RETURN got = CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL,
-                              &provider);
+  const DAT_RETURN got =
+      CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &provider);
   demand(got == DAT_SUCCESS, "dat.ia-query.success", "DAT_SUCCESS", return_text(got));
   Abilities able{.later_returns = provider.dto_async_return_guaranteed != DAT_FALSE,
-          .other_queue_zone = provider.srq_ep_pz_difference_supported != DAT_FALSE,
-          .windows = ia.attributes().max_rmrs > 0,
-          .shared_queues = provider.srq_supported != DAT_FALSE,
-          .longest_dispatcher = ia.attributes().max_evd_qlen,
-          .longest_queue = ia.attributes().max_recv_per_srq};
+                 .other_queue_zone = provider.srq_ep_pz_difference_supported != DAT_FALSE,
+                 .windows = ia.attributes().max_rmrs > 0,
+                 .shared_queues = provider.srq_supported != DAT_FALSE,
+                 .longest_dispatcher = ia.attributes().max_evd_qlen,
+                 .longest_queue = ia.attributes().max_recv_per_srq};
   for (std::size_t i = 0; i < able.merges.size(); ++i)
     for (std::size_t j = 0; j < able.merges.size(); ++j)
       able.merges[i][j] = provider.evd_stream_merging_supported[i][j] != DAT_FALSE;
@@ -78,7 +75,11 @@ Abilities abilities_of(const dat_case::Ia& ia) {
 }  // namespace
 
 Player::Player(const dat_case::DatTarget& target, Note note)
-    : target_(target), note_(std::move(note)), ia_(target), model_(abilities_of(*ia_)) {}
+    : target_(target),
+      patience_(static_cast<DAT_TIMEOUT>(patience * target.deadline_scale)),
+      note_(std::move(note)),
+      ia_(target),
+      model_(abilities_of(*ia_)) {}
 
 bool Player::expect(const char* rule, DAT_RETURN got, const Returns& wanted) {
   const std::string call = call_that_returned(got);
@@ -287,12 +288,12 @@ void Player::take(Turn& turn, std::uint32_t at) {
   const Dispatcher& dispatcher = model_.dispatchers[at];
   DAT_EVENT event{};
   DAT_RETURN got = DAT_SUCCESS;
-  const auto latest = patience_from_now();
+  const auto latest = Clock::now() + std::chrono::microseconds(patience_);
   const bool waitable = dispatcher.waitable;
   const DAT_EVD_HANDLE handle = dispatcher.handle;
   DAT_COUNT more = 0;
   got = call(turn, [&] {
-    if (waitable) return CALL(dat_evd_wait, handle, patience, 1, &event, &more);
+    if (waitable) return CALL(dat_evd_wait, handle, patience_, 1, &event, &more);
     DAT_RETURN taken = DAT_SUCCESS;
     while (DAT_GET_TYPE(taken = CALL(dat_evd_dequeue, handle, &event)) == DAT_QUEUE_EMPTY &&
            Clock::now() < latest)
@@ -336,7 +337,7 @@ void Player::drain_async(Turn& turn) {
     const auto owed = std::ranges::find_if(model_.async, is_certain);
     const bool wanted = owed != model_.async.end();
     const DAT_RETURN got = call(turn, [&] {
-      return wanted ? CALL(dat_evd_wait, ia_->async_evd(), patience, 1, &event, &more)
+      return wanted ? CALL(dat_evd_wait, ia_->async_evd(), patience_, 1, &event, &more)
                     : CALL(dat_evd_dequeue, ia_->async_evd(), &event);
     });
     if (DAT_GET_TYPE(got) == DAT_QUEUE_EMPTY) return;
@@ -348,9 +349,7 @@ void Player::drain_async(Turn& turn) {
 }
 
 bool Player::make_room(Turn& turn, std::uint32_t at, DAT_COUNT events) {
-  const auto fits = [&] {
-    return model_.possible(at) + events <= model_.dispatchers[at].length;
-  };
+  const auto fits = [&] { return model_.possible(at) + events <= model_.dispatchers[at].length; };
   if (fits()) return true;
   if (!may_take(turn, at)) return false;
   drain(turn, at);
@@ -376,7 +375,7 @@ void Player::blame(const std::vector<Range>& ranges, const char* rule) {
 }
 
 void Player::compare_memory(Turn& turn) {
-  const auto latest = patience_from_now();
+  const auto latest = Clock::now() + std::chrono::microseconds(patience_);
   for (std::size_t i = 0; i < model_.placements.size();) {
     const Placement& one = model_.placements[i];
     const Phase phase = model_.endpoints[one.writer].phase;
@@ -390,7 +389,8 @@ void Player::compare_memory(Turn& turn) {
       i = 0;
     } else {
       if (Clock::now() > latest)
-        fail_at("dat.ep-post-rdma-write.success", "the octets in the peer's memory", "other octets");
+        fail_at("dat.ep-post-rdma-write.success", "the octets in the peer's memory",
+                "other octets");
       call(turn, [] {
         std::this_thread::yield();
         return DAT_RETURN{DAT_SUCCESS};
@@ -406,10 +406,10 @@ void Player::compare_memory(Turn& turn) {
       return range.region == i && range.offset <= *wrong && *wrong < range.offset + range.length;
     };
     const auto last = std::ranges::find_if(blamed_.rbegin(), blamed_.rend(), touched);
-    fail_at(last == blamed_.rend() ? "dat.lmr-create.success" : last->second,
-         fmt::format("octet {} of region {} is {:#04x}", *wrong, i,
-                     memory.expected[*wrong].value),
-         fmt::format("{:#04x}", std::to_integer<int>((*memory.octets)[*wrong])));
+    fail_at(
+        last == blamed_.rend() ? "dat.lmr-create.success" : last->second,
+        fmt::format("octet {} of region {} is {:#04x}", *wrong, i, memory.expected[*wrong].value),
+        fmt::format("{:#04x}", std::to_integer<int>((*memory.octets)[*wrong])));
   }
 }
 
@@ -454,8 +454,8 @@ void Player::finish(Turn& turn) {
   free_everything(turn);
   expect("dat.psp-free.success", call(turn, [&] { return CALL(dat_psp_free, psp_.release()); }),
          succeeds);
-  expect("dat.evd-free.success", call(turn, [&] { return CALL(dat_evd_free, requests_.release()); }),
-         succeeds);
+  expect("dat.evd-free.success",
+         call(turn, [&] { return CALL(dat_evd_free, requests_.release()); }), succeeds);
   compare_memory(turn);
   if (!is_empty()) return;
   expect("dat.ia-close.success",

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -17,8 +18,8 @@ namespace suite::sessions::dat {
 
 namespace dat_case = suite::cases::dat;
 using dat_case::returns;
-using dat_case::returns_one_of;
 using dat_case::Returns;
+using dat_case::returns_one_of;
 using dat_case::succeeds;
 
 /// What a step is called with for the exchange.
@@ -42,7 +43,6 @@ class Player {
     std::unique_lock<std::mutex> lock;
     std::uint32_t lane = 0;
   };
-  /// Where a request or receive goes, and with what.
   struct Posting;
   struct Segments {
     std::vector<DAT_LMR_TRIPLET> triplets;
@@ -144,7 +144,7 @@ class Player {
   // -- connection_steps.cpp
   void connect(const Step& step, Turn& turn);
   void establish(const Step& step, Turn& turn);
-  [[nodiscard]] std::optional<DAT_CR_HANDLE> request(const Step& step, Turn& turn);
+  [[nodiscard]] std::optional<DAT_CR_HANDLE> ask(const Step& step, Turn& turn);
   void judge_pending(const Step& step, Turn& turn);
   void accept(const Step& step, Turn& turn, DAT_CR_HANDLE request);
   void reject(const Step& step, Turn& turn, DAT_CR_HANDLE request);
@@ -157,6 +157,15 @@ class Player {
   void send(const Step& step, Turn& turn);
   void write(const Step& step, Turn& turn);
   void read(const Step& step, Turn& turn);
+  void request(const Step& step, Turn& turn, Kind kind);
+  [[nodiscard]] std::optional<Posting> prepare(const Step& step, Turn& turn, Kind kind);
+  bool choose_length(const Step& step, Turn& turn, Posting& posting);
+  bool choose_memory(const Step& step, Posting& posting);
+  void choose_returns(Posting& posting);
+  void announce(Posting& posting);
+  DAT_RETURN post(const Step& step, Turn& turn, Posting& posting);
+  void withdraw(Posting& posting);
+  [[nodiscard]] std::optional<std::size_t> room_at_peer(const Endpoint& endpoint) const;
   [[nodiscard]] std::optional<std::uint32_t> region_for(std::uint32_t start, std::uint32_t zone,
                                                         unsigned privileges, bool other_zone) const;
   [[nodiscard]] std::optional<Segments> segments_for(const Step& step, std::uint32_t zone,
@@ -178,6 +187,8 @@ class Player {
   void blame(const std::vector<Range>& ranges, const char* rule);
 
   dat_case::DatTarget target_;
+  /// For what has to come: of microseconds.
+  DAT_TIMEOUT patience_;
   Note note_;
   std::optional<dat_case::Ia> ia_;
   Model model_;

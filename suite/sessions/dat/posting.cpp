@@ -36,7 +36,8 @@ DAT_VADDR start_of(const Memory& memory) {
   return reinterpret_cast<DAT_VADDR>(memory.octets->data());
 }
 
-constexpr unsigned remote_privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+constexpr unsigned remote_privileges =
+    DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
 }  // namespace
 
@@ -66,11 +67,11 @@ std::optional<Player::Segments> Player::segments_for(const Step& step, std::uint
   if (!place) return std::nullopt;
   const Region& region = model_.regions[*place];
   Memory& memory = model_.memories[region.memory];
-  const std::size_t count =
-      std::clamp<std::size_t>(step.segments, 1, std::min(most, length));
+  const std::size_t count = std::clamp<std::size_t>(step.segments, 1, std::min(most, length));
   std::size_t rest = length;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t part = i + 1 == count ? rest : rest / (count - i) + (i % 2 == 0 ? 0 : rest % (count - i));
+    const std::size_t part =
+        i + 1 == count ? rest : rest / (count - i) + (i % 2 == 0 ? 0 : rest % (count - i));
     const auto at = memory.place(step.offset + i * 37, part);
     if (part == 0 || !at) {
       model_.release(hold);
@@ -91,8 +92,7 @@ std::optional<Player::Segments> Player::segments_for(const Step& step, std::uint
 std::optional<std::pair<const char*, Returns>> Player::spoil(const Step& step, Segments& segments,
                                                              std::uint32_t zone, bool sink,
                                                              const char* call, DAT_COUNT most) {
-  const PostRules& rules =
-      *std::ranges::find(post_rules, std::string_view(call), &PostRules::call);
+  const PostRules& rules = *std::ranges::find(post_rules, std::string_view(call), &PostRules::call);
   auto& triplets = segments.triplets;
   const Returns invalid = returns(DAT_INVALID_PARAMETER);
   if (step.wrong == Wrong::unsignalled &&
@@ -221,8 +221,9 @@ std::optional<Player::Remote> Player::closed_remote(const Step& step, const Endp
             return object.handle != DAT_HANDLE_NULL && context == one.remote;
           };
           return one.of_window.has_value() == windows && one.remote != 0 && one.length >= length &&
-                 std::ranges::none_of(model_.regions,
-                                      [&](const Region& each) { return is_live(each, each.remote); }) &&
+                 std::ranges::none_of(
+                     model_.regions,
+                     [&](const Region& each) { return is_live(each, each.remote); }) &&
                  std::ranges::none_of(model_.windows, [&](const Window& each) {
                    return each.unknown || is_live(each, each.context);
                  });

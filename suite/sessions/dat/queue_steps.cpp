@@ -78,10 +78,12 @@ void Player::query_queue(const Step& step, Turn& turn) {
   ++played_;
   if (step.wrong == Wrong::fields) {
     DAT_SRQ_PARAM param{};
-    expect("dat.srq-query.invalid-parameter", call(turn, [&] {
-             return CALL(dat_srq_query, queue.handle, dat_case::flags_of<DAT_SRQ_PARAM_MASK>(0x1000),
-                         &param);
-           }),
+    expect("dat.srq-query.invalid-parameter",
+           call(turn,
+                [&] {
+                  return CALL(dat_srq_query, queue.handle,
+                              dat_case::flags_of<DAT_SRQ_PARAM_MASK>(0x1000), &param);
+                }),
            returns(DAT_INVALID_PARAMETER));
     return;
   }
@@ -168,10 +170,12 @@ void Player::receive_shared(const Step& step, Turn& turn) {
   if (model_.queues[at].handle == DAT_HANDLE_NULL || turn.lane != 0) return;
   for (std::uint32_t i = 0; i < std::max(step.times, 1U); ++i) {
     SharedQueue& queue = model_.queues[at];
+    // A message on its way may find this one, and must not be too long for it.
+    if (step.number < model_.longest_message_for(at)) settle(turn);
     const std::uint64_t hold = model_.next_hold();
-    auto segments =
-        segments_for(step, queue.zone, static_cast<std::size_t>(std::max<std::int64_t>(step.number, 0)),
-                     static_cast<std::size_t>(queue.segments), true, hold);
+    auto segments = segments_for(step, queue.zone,
+                                 static_cast<std::size_t>(std::max<std::int64_t>(step.number, 0)),
+                                 static_cast<std::size_t>(queue.segments), true, hold);
     if (!segments) return;
     ++played_;
     const auto spoilt = spoil(step, *segments, queue.zone, true, "srq-post-recv", queue.segments);
@@ -186,10 +190,8 @@ void Player::receive_shared(const Step& step, Turn& turn) {
     } else if (full && queue.maybe_taken > 0) {
       wanted.types.push_back(DAT_SUCCESS);
     }
-    Receive receive{.cookie = model_.next_cookie(),
-                    .segments = segments->ranges,
-                    .room = 0,
-                    .hold = hold};
+    Receive receive{
+        .cookie = model_.next_cookie(), .segments = segments->ranges, .room = 0, .hold = hold};
     for (const Range& range : receive.segments) receive.room += range.length;
     const bool is_success = std::ranges::find(wanted.types, DAT_SUCCESS) != wanted.types.end();
     if (is_success) {
@@ -214,8 +216,7 @@ void Player::receive_shared(const Step& step, Turn& turn) {
       blame(receive.segments, "dat.srq-post-recv.segments");
       continue;
     }
-    std::erase_if(queue.receives,
-                  [&](const Receive& one) { return one.cookie == receive.cookie; });
+    std::erase_if(queue.receives, [&](const Receive& one) { return one.cookie == receive.cookie; });
     model_.release(hold);
   }
 }

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cerrno>
+#include <chrono>
 
 #include "base/line_file.hpp"
 #include "base/record/json_reader.hpp"
@@ -64,20 +64,23 @@ class SessionRun {
   SessionRun(DatTarget target, int words) : target_(std::move(target)), words_(words) {}
 
   void run(const std::string& id) {
-    const Lines lines = play(id);
+    const auto start = Clock::now();
+    const Lines lines = play(id, target_.deadline_scale);
     const std::string rule = broken_rule(lines);
     tell(lines);
-    if (!rule.empty()) shorten(*parse_session_id(id), rule);
-    if (!has_end(lines)) write({.end = DatEnd{.verdict = Verdict::pass, .reason = {}}});
-    if (has_end(lines)) write({.end = std::ranges::find_if(lines, [](const DatLine& line) {
-                                        return line.end.has_value();
-                                      })->end});
+    // One that hangs takes too long.
+    if (!rule.empty() && Clock::now() - start < shortening_time / 2)
+      shorten(*parse_session_id(id), rule);
+    const auto end =
+        std::ranges::find_if(lines, [](const DatLine& line) { return line.end.has_value(); });
+    write({.end = end == lines.end() ? DatEnd{.verdict = Verdict::pass, .reason = {}} : end->end});
   }
 
  private:
-  Lines play(const std::string& id) const {
-    std::vector<std::string> argv{"/proc/self/exe", "--play", id, "--ia", target_.ia,
-                                  "--deadline-scale", fmt::format("{}", target_.deadline_scale)};
+  Lines play(const std::string& id, double scale) const {
+    std::vector<std::string> argv{
+        "/proc/self/exe",        "--play", id, "--ia", target_.ia, "--deadline-scale",
+        fmt::format("{}", scale)};
     if (!target_.address.empty()) argv.insert(argv.end(), {"--address", target_.address});
     const auto child = iut::ChildProcess::start(argv);
     if (!child) return {{.end = DatEnd{.verdict = Verdict::error, .reason = child.error()}}};
@@ -108,9 +111,9 @@ class SessionRun {
       ExpectationRecord record;
       record.rule = rule_of(*death);
       record.admissible = {"a return code"};
-      record.actual = line->died ? fmt::format("{}: signal {} in {}", death->call, death->signal,
-                                               death->place)
-                                 : fmt::format("{} did not return", death->call);
+      record.actual =
+          line->died ? fmt::format("{}: signal {} in {}", death->call, death->signal, death->place)
+                     : fmt::format("{} did not return", death->call);
       record.judgement = Judgement::also_seen;
       return record;
     }
@@ -149,7 +152,8 @@ class SessionRun {
         const auto from = tried.steps.begin() + static_cast<std::ptrdiff_t>(at);
         const auto count = std::min(run, id.steps.size() - at);
         tried.steps.erase(from, from + static_cast<std::ptrdiff_t>(count));
-        if (!tried.steps.empty() && broken_rule(play(text_of(tried))) == rule)
+        if (!tried.steps.empty() &&
+            broken_rule(play(text_of(tried), target_.deadline_scale / 4)) == rule)
           id = std::move(tried);
         else
           at += run;
@@ -159,7 +163,7 @@ class SessionRun {
 
   void tell_shortened(const SessionId& id) const {
     write({.step = fmt::format("shortened to {} steps: {}", id.steps.size(), text_of(id))});
-    for (const DatLine& line : play(text_of(id)))
+    for (const DatLine& line : play(text_of(id), target_.deadline_scale / 4))
       if (line.step) write({.step = "  " + *line.step});
   }
 

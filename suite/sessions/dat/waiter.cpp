@@ -9,8 +9,8 @@ namespace suite::sessions::dat {
 Waiter::Waiter(DAT_EVD_HANDLE evd, DAT_COUNT threshold) : evd_(evd) {
   std::thread([shared = shared_, evd, threshold] {
     suite::cases::dat::Waited waited;
-    waited.code = CALL(dat_evd_wait, evd, DAT_TIMEOUT_INFINITE, threshold, &waited.event,
-                       &waited.more);
+    waited.code =
+        CALL(dat_evd_wait, evd, DAT_TIMEOUT_INFINITE, threshold, &waited.event, &waited.more);
     const std::scoped_lock lock(shared->mutex);
     shared->result = waited;
     shared->changed.notify_all();

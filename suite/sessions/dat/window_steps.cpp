@@ -84,16 +84,18 @@ void Player::bind_window(const Step& step, Turn& turn) {
                       (region.privileges & DAT_MEM_PRIV_LOCAL_WRITE_FLAG) == 0;
   // What a bind of nothing is judged by, apart from the endpoint's state, is left open.
   if (empty && (outside || other_zone)) return;
-  const unsigned flags = step.wrong == Wrong::flags         ? 0x4000U
-                         : step.wrong == Wrong::unsignalled ? unsigned{DAT_COMPLETION_UNSIGNALLED_FLAG}
-                                                            : step.flags & 1U;
+  const unsigned flags = step.wrong == Wrong::flags ? 0x4000U
+                         : step.wrong == Wrong::unsignalled
+                             ? unsigned{DAT_COMPLETION_UNSIGNALLED_FLAG}
+                             : step.flags & 1U;
   const char* rule = success_rule(Kind::bind);
   Returns wanted = of_a_request(endpoint);
   const bool in_state = endpoint.phase == Phase::connected || endpoint.phase == Phase::disconnected;
   std::vector<std::pair<const char*, DAT_RETURN_TYPE>> wrongs;
   if (flags > 1) wrongs.emplace_back("dat.rmr-bind.invalid-parameter", DAT_INVALID_PARAMETER);
   if (outside) wrongs.emplace_back("dat.rmr-bind.invalid-parameter", DAT_INVALID_PARAMETER);
-  if (other_zone) wrongs.emplace_back("dat.rmr-bind.protection-violation", DAT_PROTECTION_VIOLATION);
+  if (other_zone)
+    wrongs.emplace_back("dat.rmr-bind.protection-violation", DAT_PROTECTION_VIOLATION);
   if (closed) wrongs.emplace_back("dat.rmr-bind.privileges-violation", DAT_PRIVILEGES_VIOLATION);
   if (!in_state) rule = "dat.rmr-bind.invalid-state";
   if (!wrongs.empty()) {
@@ -159,8 +161,8 @@ void Player::query_window(const Step& step, Turn& turn) {
   });
   if (window.unknown || !window.region || binding) return;
   const Region& region = model_.regions[*window.region];
-  const auto start = reinterpret_cast<DAT_VADDR>(
-      model_.memory_of(*window.region).octets->data() + window.offset);
+  const auto start =
+      reinterpret_cast<DAT_VADDR>(model_.memory_of(*window.region).octets->data() + window.offset);
   same("the address", param.lmr_triplet.virtual_address == start);
   same("the length", param.lmr_triplet.segment_length == window.length);
   same("the region", param.lmr_triplet.lmr_context == region.local);

@@ -109,8 +109,8 @@ class CaseProcess {
 
 class DatProcessBody final : public Body {
  public:
-  DatProcessBody(std::shared_ptr<const DatCase> one, const Case& row, Environment& environment, Context& context,
-                 CaseOutcome& outcome)
+  DatProcessBody(std::shared_ptr<const DatCase> one, const Case& row, Environment& environment,
+                 Context& context, CaseOutcome& outcome)
       : Body(row, environment, context, outcome), one_(std::move(one)), outcome_(outcome) {}
 
   void body() override {
