@@ -362,7 +362,7 @@ void Model::abandon(std::uint32_t one) {
   endpoint.incoming.clear();
   endpoint.connection.clear();
   endpoint.peer.reset();
-  endpoint.ended_it = false;
+  endpoint.ended_it = endpoint.strays = false;
   endpoint.phase = Phase::unconnected;
 }
 

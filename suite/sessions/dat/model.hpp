@@ -183,6 +183,8 @@ struct Endpoint {
   std::optional<std::uint32_t> peer{};
   /// It was the one that called dat_ep_disconnect.
   bool ended_it = false;
+  /// Messages may come, while the connection ends, that had no receive when they were sent.
+  bool strays = false;
   std::deque<Receive> receives{};
   std::deque<Message> incoming{};
   std::deque<Request> requests{};

@@ -232,6 +232,10 @@ void Model::observe_receive(std::uint32_t at, const DAT_DTO_COMPLETION_EVENT_DAT
     if (!is_over(endpoint))
       fail_at("dat.ep-post-recv.success", "no completion, since no message has come",
               completion_text(cookie, status_text(data.status)));
+    if (endpoint.strays && !receive.late) {
+      forget(receive.segments);
+      return release(receive.hold);
+    }
     judge_status(receive.late ? "dat.ep-post-recv.flushed" : "dat.ep-disconnect.flush", cookie,
                  flushed, data.status);
     return receives(receive, nullptr, data);
@@ -251,6 +255,12 @@ void Model::observe_shared_receive(std::uint32_t at, const DAT_DTO_COMPLETION_EV
   SharedQueue& queue = queues[*endpoint.queue];
   const DAT_UINT64 cookie = data.user_cookie.as_64;
   const auto found = find_cookie(queue.receives, cookie);
+  if (endpoint.incoming.empty() && endpoint.strays) {
+    forget(found->segments);
+    release(found->hold);
+    queue.receives.erase(found);
+    return;
+  }
   if (endpoint.incoming.empty())
     fail_at("dat.ep-create-with-srq.receive", "no completion, since no message has come",
             completion_text(cookie, status_text(data.status)));

@@ -205,10 +205,8 @@ bool Player::choose_length(const Step& step, Turn& turn, Posting& posting) {
   // A message without a receive is another story, and so is one that any of several may take.
   if (endpoint.phase == Phase::connected && !room) return false;
   if (posting.too_long && model_.endpoints[*endpoint.peer].queue) return false;
-  if (posting.too_long)
-    posting.length = *room + 1;
-  else if (room)
-    posting.length = std::min(posting.length, *room);
+  const std::size_t most = room.value_or(posting.length);
+  posting.length = posting.too_long ? most + 1 : std::min(posting.length, most);
   posting.room = posting.length;
   return true;
 }
@@ -314,6 +312,8 @@ void Player::announce(Posting& posting) {
   endpoint.requests.push_back(request);
   if (endpoint.phase == Phase::ending && !posting.closed && !posting.too_long)
     Model::doubt_end(endpoint);
+  if (posting.kind == Kind::send && endpoint.peer && transfers && !posting.arrives)
+    model_.endpoints[*endpoint.peer].strays = true;
   if (!posting.arrives) return;
   Message message{.octets = model_.gather(posting.segments.ranges), .statuses = request.statuses};
   if (posting.too_long) {
