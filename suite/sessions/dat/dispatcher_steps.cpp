@@ -53,6 +53,7 @@ void Player::make_dispatcher(const Step& step, Turn& turn) {
   if (!expect(none ? "dat.evd-create.invalid-parameter" : "dat.evd-create.success", got,
               none ? returns(DAT_INVALID_PARAMETER) : succeeds))
     return;
+  demand(handle != DAT_HANDLE_NULL, "dat.evd-create.success", "a handle", "DAT_HANDLE_NULL");
   dispatcher = {.handle = handle, .flags = step.flags, .notifier = notifier};
   dispatcher.length = length_of(turn, handle);
   demand(dispatcher.length >= length, "dat.evd-create.success",
@@ -151,7 +152,8 @@ void Player::resize_dispatcher(const Step& step, Turn& turn) {
 }
 
 void Player::switch_dispatcher(const Step& step, Turn& turn) {
-  Dispatcher& dispatcher = model_.dispatchers[step.object % dispatcher_places];
+  const std::uint32_t at = step.object % dispatcher_places;
+  Dispatcher& dispatcher = model_.dispatchers[at];
   if (dispatcher.handle == DAT_HANDLE_NULL || turn.lane != 0) return;
   ++played_;
   const DAT_EVD_HANDLE evd = dispatcher.handle;
@@ -160,23 +162,23 @@ void Player::switch_dispatcher(const Step& step, Turn& turn) {
       expect("dat.evd-set-unwaitable.success",
              call(turn, [&] { return CALL(dat_evd_set_unwaitable, evd); }), succeeds);
       dispatcher.waitable = false;
-      return;
+      break;
     case Action::make_waitable:
       expect("dat.evd-clear-unwaitable.success",
              call(turn, [&] { return CALL(dat_evd_clear_unwaitable, evd); }), succeeds);
       dispatcher.waitable = true;
-      return;
+      break;
     case Action::enable:
       expect("dat.evd-enable.success", call(turn, [&] { return CALL(dat_evd_enable, evd); }),
              succeeds);
       dispatcher.enabled = true;
-      return;
+      break;
     default:
       expect("dat.evd-disable.success", call(turn, [&] { return CALL(dat_evd_disable, evd); }),
              succeeds);
       dispatcher.enabled = false;
-      return;
   }
+  query_dispatcher({.object = at}, turn);
 }
 
 // ---------------------------------------------------------------- software events

@@ -49,7 +49,7 @@ constexpr std::array<Choice, 49> actions{{{Action::make_zone, 2},
                                           {Action::make_region, 4},
                                           {Action::free_region, 4},
                                           {Action::query_region, 2},
-                                          {Action::sync_memory, 1},
+                                          {Action::sync_memory, 3},
                                           {Action::make_window, 3},
                                           {Action::bind_window, 9},
                                           {Action::query_window, 3},
@@ -160,10 +160,13 @@ class Drawing {
       add(make_dispatcher(connections + i));
       add(make_endpoint(i));
     }
-    if (random_.one_in(2)) add(step(Action::make_window));
+    for (std::uint32_t i = 0; i < 2; ++i)
+      if (!random_.one_in(3)) add({.action = Action::make_window, .object = i});
     for (std::uint32_t i = 0; i < pairs_; ++i) {
       if (random_.one_in(3)) add(step(Action::receive));
-      if (!random_.one_in(6)) add(connect(2 * i + below(2), 0));
+      if (random_.one_in(6)) continue;
+      const std::uint32_t place = 2 * i + below(2);
+      add(connect(place, random_.one_in(10) ? 6 + below(2) : 0));
     }
   }
 
@@ -302,7 +305,7 @@ class Drawing {
         transfer(made);
         return made;
       case Action::bind_window:
-        made.object = below(window_places);
+        made.object = below(3);
         made.other = below(region_places);
         made.third = endpoint();
         made.offset = below(300);
@@ -364,6 +367,12 @@ class Drawing {
       case Action::set_watermark:
         made.object = endpoint();
         made.number = random_.one_in(8) ? -7 : static_cast<std::int64_t>(below(6)) - 1;
+        break;
+      case Action::query_window:
+      case Action::free_window:
+      case Action::make_window:
+        made.object = below(3);
+        made.other = random_.one_in(4) ? 1 : 0;
         break;
       case Action::set_context:
       case Action::get_context:

@@ -208,8 +208,9 @@ DAT_COUNT Model::receives_at_least(const Endpoint& endpoint) const {
 }
 
 DAT_COUNT Model::receives_at_most(const Endpoint& endpoint) const {
-  return static_cast<DAT_COUNT>(endpoint.queue ? endpoint.incoming.size()
-                                               : endpoint.receives.size());
+  if (!endpoint.queue) return static_cast<DAT_COUNT>(endpoint.receives.size());
+  return static_cast<DAT_COUNT>(endpoint.strays ? queues[*endpoint.queue].receives.size()
+                                                : endpoint.incoming.size());
 }
 
 std::int64_t Model::longest_message_for(std::uint32_t queue) const {

@@ -20,7 +20,9 @@ void Player::make_notifier(const Step& step, Turn& turn) {
   const DAT_RETURN got = call(turn, [&] {
     return CALL(dat_cno_create, ia_->get(), DAT_OS_WAIT_PROXY_AGENT_NULL, &handle);
   });
-  if (expect("dat.cno-create.success", got, succeeds)) notifier = {.handle = handle};
+  if (!expect("dat.cno-create.success", got, succeeds)) return;
+  demand(handle != DAT_HANDLE_NULL, "dat.cno-create.success", "a handle", "DAT_HANDLE_NULL");
+  notifier = {.handle = handle};
 }
 
 void Player::free_notifier(const Step& step, Turn& turn) {
@@ -92,6 +94,7 @@ void Player::move_dispatcher(const Step& step, Turn& turn) {
   // What it has triggered may still be there, or not; what it holds may trigger the new one, or not.
   if (dispatcher.notifier) model_.notifiers[*dispatcher.notifier].triggered = false;
   dispatcher.notifier = to;
+  query_dispatcher({.object = at}, turn);
   if (!to) return;
   model_.notifiers[*to].doubtful = model_.notifiers[*to].doubtful || dispatcher.was_fed;
   Notifier& notifier = model_.notifiers[*to];

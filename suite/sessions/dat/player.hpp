@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -97,7 +96,9 @@ class Player {
   void set_context(const Step& step, Turn& turn);
   void get_context(const Step& step, Turn& turn);
   [[nodiscard]] DAT_HANDLE handle_of(std::uint32_t kind, std::uint32_t place) const;
-  void forget_context(DAT_HANDLE handle) { contexts_.erase(handle); }
+  void forget_context(DAT_HANDLE handle) {
+    std::erase_if(contexts_, [handle](const auto& one) { return one.first == handle; });
+  }
 
   // -- window_steps.cpp
   void make_window(const Step& step, Turn& turn);
@@ -197,7 +198,8 @@ class Player {
   dat_case::Psp psp_;
   DAT_CONN_QUAL qualifier_ = 0;
   DAT_EP_ATTR usual_{};
-  std::map<DAT_HANDLE, std::uintptr_t> contexts_;
+  /// In the order in which they were set.
+  std::vector<std::pair<DAT_HANDLE, std::uintptr_t>> contexts_;
   /// Which rule put what there, the latest last.
   std::vector<std::pair<Range, const char*>> blamed_;
   std::uintptr_t last_software_ = 0;

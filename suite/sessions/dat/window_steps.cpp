@@ -56,6 +56,7 @@ void Player::make_window(const Step& step, Turn& turn) {
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_rmr_create, pz, &handle); });
   if (!expect("dat.rmr-create.success", got, succeeds)) return;
+  demand(handle != DAT_HANDLE_NULL, "dat.rmr-create.success", "a handle", "DAT_HANDLE_NULL");
   window = {.handle = handle, .zone = zone};
 }
 
