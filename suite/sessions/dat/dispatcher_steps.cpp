@@ -152,7 +152,14 @@ void Player::resize_dispatcher(const Step& step, Turn& turn) {
 }
 
 void Player::switch_dispatcher(const Step& step, Turn& turn) {
-  const std::uint32_t at = step.object % dispatcher_places;
+  std::uint32_t at = step.object % dispatcher_places;
+  // Rather one on which the call has an effect.
+  for (std::uint32_t i = 0; i < dispatcher_places; ++i) {
+    const Dispatcher& one = model_.dispatchers[i];
+    if (one.handle != DAT_HANDLE_NULL && ((step.action == Action::make_waitable && !one.waitable) ||
+                                          (step.action == Action::enable && !one.enabled)))
+      at = i;
+  }
   Dispatcher& dispatcher = model_.dispatchers[at];
   if (dispatcher.handle == DAT_HANDLE_NULL || turn.lane != 0) return;
   ++played_;

@@ -162,11 +162,13 @@ class Drawing {
     }
     for (std::uint32_t i = 0; i < 2; ++i)
       if (!random_.one_in(3)) add({.action = Action::make_window, .object = i});
+    for (int i = 0; i < 2; ++i)
+      if (random_.one_in(2)) add(step(Action::set_context));
     for (std::uint32_t i = 0; i < pairs_; ++i) {
       if (random_.one_in(3)) add(step(Action::receive));
       if (random_.one_in(6)) continue;
       const std::uint32_t place = 2 * i + below(2);
-      add(connect(place, random_.one_in(10) ? 6 + below(2) : 0));
+      add(connect(place, random_.one_in(6) ? 6 + below(2) : 0));
     }
   }
 

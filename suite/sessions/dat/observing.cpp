@@ -356,11 +356,16 @@ void Model::observe_connection(std::uint32_t at, const DAT_EVENT& event) {
     if (endpoint.handle == DAT_HANDLE_NULL || endpoint.handle != handle ||
         endpoint.connection_to != at || endpoint.connection.empty())
       continue;
-    const OwedConnectionEvent owed = std::move(endpoint.connection.front());
-    endpoint.connection.pop_front();
     const auto has = [&](const std::vector<DAT_EVENT_NUMBER>& numbers) {
       return std::ranges::find(numbers, event.event_number) != numbers.end();
     };
+    const OwedConnectionEvent& next = endpoint.connection.front();
+    if (!has(next.numbers) && !has(next.tolerated) &&
+        std::ranges::find(dispatchers[at].lost_connections, handle) !=
+            dispatchers[at].lost_connections.end())
+      break;  // of an earlier connection
+    const OwedConnectionEvent owed = std::move(endpoint.connection.front());
+    endpoint.connection.pop_front();
     if (has(owed.tolerated))
       advise(owed.rule, event_text(owed.numbers.front()), came);
     else

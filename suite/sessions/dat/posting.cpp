@@ -171,15 +171,18 @@ std::optional<Player::Remote> Player::remote_for(const Step& step, const Endpoin
   Remote remote;
   remote.triplet.segment_length = static_cast<DAT_SEG_LENGTH>(length);
   if (step.third >= region_places) {
-    const Window& window = model_.windows[step.third % window_places];
-    const bool usable = window.handle != DAT_HANDLE_NULL && window.region && !window.unknown &&
-                        window.zone == zone && (window.privileges & privilege) != 0 &&
-                        window.length >= length;
+    const auto is_usable = [&](const Window& one) {
+      return one.handle != DAT_HANDLE_NULL && one.region && !one.unknown && one.zone == zone &&
+             (one.privileges & privilege) != 0 && one.length >= length;
+    };
+    const auto found = std::ranges::find_if(model_.windows, is_usable);
+    const bool usable = found != model_.windows.end();
     const bool binding = std::ranges::any_of(model_.endpoints, [](const Endpoint& one) {
       return std::ranges::any_of(one.requests,
                                  [](const Request& each) { return each.kind == Kind::bind; });
     });
     if (!usable || binding) return std::nullopt;
+    const Window& window = *found;
     const Memory& memory = model_.memory_of(*window.region);
     const std::size_t at = window.offset + step.offset % (window.length - length + 1);
     if (length > 0 && memory.is_used(at, length)) return std::nullopt;

@@ -175,6 +175,7 @@ std::optional<std::size_t> Player::room_at_peer(const Endpoint& endpoint) const 
   if (!endpoint.peer) return std::nullopt;
   const Endpoint& peer = model_.endpoints[*endpoint.peer];
   if (peer.phase != Phase::connected && peer.phase != Phase::ending) return std::nullopt;
+  if (peer.strays) return std::nullopt;  // they come first
   if (!peer.queue) {
     if (peer.receives.size() <= peer.incoming.size()) return std::nullopt;
     return peer.receives[peer.incoming.size()].room;
@@ -310,10 +311,14 @@ void Player::announce(Posting& posting) {
     model_.hold({posting.remote->range}, request.hold, false);
   }
   endpoint.requests.push_back(request);
-  if (endpoint.phase == Phase::ending && !posting.closed && !posting.too_long)
+  if (endpoint.phase == Phase::ending && endpoint.peer && transfers) {
+    // What comes while the peer ends may be more than it can take.
+    Endpoint& peer = model_.endpoints[*endpoint.peer];
     Model::doubt_end(endpoint);
-  if (posting.kind == Kind::send && endpoint.peer && transfers && !posting.arrives)
-    model_.endpoints[*endpoint.peer].strays = true;
+    model_.anything_may_fail(peer, true, true);
+    model_.doubt_writes(*endpoint.peer);
+    if (posting.kind == Kind::send && !posting.arrives) peer.strays = true;
+  }
   if (!posting.arrives) return;
   Message message{.octets = model_.gather(posting.segments.ranges), .statuses = request.statuses};
   if (posting.too_long) {

@@ -43,6 +43,40 @@ Binding binding_of(const Step& step, const Window& window, const Region& region,
   return made;
 }
 
+std::optional<std::uint32_t> first_window(const Model& model, std::uint32_t start) {
+  for (std::uint32_t i = 0; i < window_places; ++i)
+    if (model.windows[(start + i) % window_places].handle != DAT_HANDLE_NULL)
+      return (start + i) % window_places;
+  return std::nullopt;
+}
+
+/// What is wrong with a bind.
+struct BindWrongs {
+  bool parameter = false, zone = false, privilege = false;
+};
+
+/// The rule of a bind in this state, and what it returns. `of_state`: what is right returns.
+std::pair<const char*, Returns> returns_of_bind(Phase phase, Returns of_state,
+                                                const BindWrongs& wrongs) {
+  const bool in_state = phase == Phase::connected || phase == Phase::disconnected;
+  const char* rule = in_state ? success_rule(Kind::bind) : "dat.rmr-bind.invalid-state";
+  if (!wrongs.parameter && !wrongs.zone && !wrongs.privilege) return {rule, of_state};
+  std::erase(of_state.types, DAT_SUCCESS);
+  const auto add = [&](bool is, const char* of, DAT_RETURN_TYPE type) {
+    if (!is) return;
+    of_state.types.push_back(type);
+    if (in_state) rule = of;
+  };
+  add(wrongs.privilege, "dat.rmr-bind.privileges-violation", DAT_PRIVILEGES_VIOLATION);
+  add(wrongs.zone, "dat.rmr-bind.protection-violation", DAT_PROTECTION_VIOLATION);
+  add(wrongs.parameter, "dat.rmr-bind.invalid-parameter", DAT_INVALID_PARAMETER);
+  // D37: a Write through it is then refused by the region, or not. Nor is it said whether what a
+  // disconnected endpoint flushes is looked at.
+  const bool may_succeed = wrongs.privilege && !wrongs.zone && !wrongs.parameter;
+  if (may_succeed && in_state) of_state.tolerated.push_back(DAT_SUCCESS);
+  return {rule, of_state};
+}
+
 }  // namespace
 
 void Player::make_window(const Step& step, Turn& turn) {
@@ -62,15 +96,16 @@ void Player::make_window(const Step& step, Turn& turn) {
 
 // A request that may fail later breaks the connection; what is refused at once has no effect.
 void Player::bind_window(const Step& step, Turn& turn) {
-  const std::uint32_t place = step.object % window_places, at = step.third % endpoint_places,
-                      region_place = step.other % region_places;
-  if (turn.lane != 0 || model_.windows[place].handle == DAT_HANDLE_NULL ||
-      model_.regions[region_place].handle == DAT_HANDLE_NULL ||
-      model_.endpoints[at].handle == DAT_HANDLE_NULL)
+  const std::uint32_t at = step.third % endpoint_places;
+  const auto place = first_window(model_, step.object);
+  const auto region_of_it =
+      region_for(step.other, model_.endpoints[at].zone, 0, step.wrong == Wrong::another_zone);
+  if (turn.lane != 0 || !place || !region_of_it || model_.endpoints[at].handle == DAT_HANDLE_NULL)
     return;
+  const std::uint32_t region_place = *region_of_it;
   settle(turn);  // nobody uses the context that it has
   Endpoint& endpoint = model_.endpoints[at];
-  Window& window = model_.windows[place];
+  Window& window = model_.windows[*place];
   const Region& region = model_.regions[region_place];
   const bool bound_elsewhere = std::ranges::any_of(endpoint.requests, [](const Request& one) {
     return one.kind == Kind::bind;  // suppressed, so that its end is not known
@@ -89,26 +124,9 @@ void Player::bind_window(const Step& step, Turn& turn) {
                          : step.wrong == Wrong::unsignalled
                              ? unsigned{DAT_COMPLETION_UNSIGNALLED_FLAG}
                              : step.flags & 1U;
-  const char* rule = success_rule(Kind::bind);
-  Returns wanted = of_a_request(endpoint);
-  const bool in_state = endpoint.phase == Phase::connected || endpoint.phase == Phase::disconnected;
-  std::vector<std::pair<const char*, DAT_RETURN_TYPE>> wrongs;
-  if (flags > 1) wrongs.emplace_back("dat.rmr-bind.invalid-parameter", DAT_INVALID_PARAMETER);
-  if (outside) wrongs.emplace_back("dat.rmr-bind.invalid-parameter", DAT_INVALID_PARAMETER);
-  if (other_zone)
-    wrongs.emplace_back("dat.rmr-bind.protection-violation", DAT_PROTECTION_VIOLATION);
-  if (closed) wrongs.emplace_back("dat.rmr-bind.privileges-violation", DAT_PRIVILEGES_VIOLATION);
-  if (!in_state) rule = "dat.rmr-bind.invalid-state";
-  if (!wrongs.empty()) {
-    if (in_state) {
-      wanted = {};
-      rule = wrongs.front().first;
-    }
-    for (const auto& [of, type] : wrongs) wanted.types.push_back(type);
-    // D37; a Write through it is then refused by the region, or not.
-    if (closed && wrongs.size() == 1 && endpoint.phase == Phase::connected)
-      wanted.tolerated.push_back(DAT_SUCCESS);
-  }
+  const auto [rule, wanted] =
+      returns_of_bind(endpoint.phase, of_a_request(endpoint),
+                      {.parameter = flags > 1 || outside, .zone = other_zone, .privilege = closed});
   const DAT_UINT64 cookie = model_.next_cookie();
   DAT_RMR_COOKIE user{};
   user.as_64 = cookie;
@@ -125,19 +143,21 @@ void Player::bind_window(const Step& step, Turn& turn) {
                              .address = reinterpret_cast<DAT_VADDR>(
                                  model_.memory_of(*window.region).octets->data() + window.offset),
                              .length = window.length,
-                             .of_window = place});
+                             .of_window = *place});
   Request request{.cookie = cookie, .kind = Kind::bind};
   request.statuses = of_a_request_posted(endpoint);
   request.suppressed = (flags & DAT_COMPLETION_SUPPRESS_FLAG) != 0;
-  request.window = place;
+  request.window = *place;
   request.bound = binding.bound;
   endpoint.requests.push_back(std::move(request));
   if (closed) window.unknown = true;
-  if (!empty && endpoint.phase == Phase::connected)
-    for (std::uint32_t i = 0; i < window_places; ++i)
-      demand(i == place || model_.windows[i].handle == DAT_HANDLE_NULL ||
-                 !model_.windows[i].region || model_.windows[i].context != context,
-             "dat.rmr-bind.success", "a context of its own", "that of another window");
+  if (empty || endpoint.phase != Phase::connected) return;
+  demand(context != 0, "dat.rmr-bind.success", "a context", "none");
+  for (std::uint32_t i = 0; i < window_places; ++i)
+    demand(i == *place || model_.windows[i].handle == DAT_HANDLE_NULL ||
+               !model_.windows[i].region || model_.windows[i].context != context,
+           "dat.rmr-bind.success", "a context of its own", "that of another window");
+  if (step.offset % 2 == 0) query_window({.object = *place}, turn);
 }
 
 void Player::query_window(const Step& step, Turn& turn) {
