@@ -188,11 +188,18 @@ bool Model::notifier_is_fed(std::uint32_t notifier) const {
 
 std::optional<bool> Model::region_is_bound(std::uint32_t region) const {
   bool known = true;
-  for (const Window& window : windows) {
-    if (window.handle == DAT_HANDLE_NULL) continue;
-    if (window.unknown)
+  const auto is_being_bound = [this](std::uint32_t window) {
+    return std::ranges::any_of(endpoints, [window](const Endpoint& endpoint) {
+      return std::ranges::any_of(endpoint.requests, [window](const Request& request) {
+        return request.kind == Kind::bind && request.window == window;
+      });
+    });
+  };
+  for (std::uint32_t i = 0; i < window_places; ++i) {
+    if (windows[i].handle == DAT_HANDLE_NULL) continue;
+    if (windows[i].unknown || is_being_bound(i))
       known = false;
-    else if (window.region == region)
+    else if (windows[i].region == region)
       return true;
   }
   if (!known) return std::nullopt;
