@@ -43,6 +43,14 @@ Binding binding_of(const Step& step, const Window& window, const Region& region,
   return made;
 }
 
+bool is_being_bound(const Model& model, std::uint32_t window) {
+  return std::ranges::any_of(model.endpoints, [window](const Endpoint& endpoint) {
+    return std::ranges::any_of(endpoint.requests, [window](const Request& request) {
+      return request.kind == Kind::bind && request.window == window;
+    });
+  });
+}
+
 std::optional<std::uint32_t> first_window(const Model& model, std::uint32_t start) {
   for (std::uint32_t i = 0; i < window_places; ++i)
     if (model.windows[(start + i) % window_places].handle != DAT_HANDLE_NULL)
@@ -107,9 +115,11 @@ void Player::bind_window(const Step& step, Turn& turn) {
   Endpoint& endpoint = model_.endpoints[at];
   Window& window = model_.windows[*place];
   const Region& region = model_.regions[region_place];
-  const bool bound_elsewhere = std::ranges::any_of(endpoint.requests, [](const Request& one) {
-    return one.kind == Kind::bind;  // suppressed, so that its end is not known
-  });
+  // One that is suppressed may be under way for longer than anybody can know.
+  const bool bound_elsewhere = is_being_bound(model_, *place) ||
+                               std::ranges::any_of(endpoint.requests, [](const Request& one) {
+                                 return one.kind == Kind::bind;
+                               });
   if (bound_elsewhere || window.unknown || !make_room(turn, endpoint.requests_to, 1)) return;
   ++played_;
   Binding binding = binding_of(step, window, region, model_.memory_of(region_place), region_place);
@@ -175,12 +185,7 @@ void Player::query_window(const Step& step, Turn& turn) {
   };
   same("the IA", param.ia_handle == ia_->get());
   same("the zone", param.pz_handle == model_.zones[window.zone].handle);
-  const bool binding = std::ranges::any_of(model_.endpoints, [&](const Endpoint& endpoint) {
-    return std::ranges::any_of(endpoint.requests, [&](const Request& request) {
-      return request.kind == Kind::bind && request.window == at;
-    });
-  });
-  if (window.unknown || !window.region || binding) return;
+  if (window.unknown || !window.region || is_being_bound(model_, at)) return;
   const Region& region = model_.regions[*window.region];
   const auto start =
       reinterpret_cast<DAT_VADDR>(model_.memory_of(*window.region).octets->data() + window.offset);
@@ -197,9 +202,7 @@ void Player::free_window(const Step& step, Turn& turn) {
   settle(turn);
   Window& window = model_.windows[at];
   // One whose suppressed bind may be under way is left alone until its endpoint is no more.
-  for (const Endpoint& endpoint : model_.endpoints)
-    for (const Request& request : endpoint.requests)
-      if (request.kind == Kind::bind && request.window == at) return;
+  if (is_being_bound(model_, at)) return;
   ++played_;
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_rmr_free, window.handle); });
   if (!expect("dat.rmr-free.success", got, succeeds)) return;
