@@ -58,6 +58,7 @@ ALLOWED = {
     "suite/expectations": ["suite/results"],
     "suite/model": ["suite/iut", "reference_rnic/wire", "rules"],
     "suite/sessions": ["suite/model", "suite/lower_tester", "suite/results", "suite/iut", "reference_rnic/llp", "reference_rnic/wire", "rules"],
+    "suite/sessions/dat": ["suite/sessions", "suite/cases", "suite/iut", "rules"],
     "suite/sessions/tests": ["suite/sessions", "suite/model", "suite/lower_tester", "suite/upper_tester", "suite/iut", "reference_rnic/deviants",
                              "reference_rnic/lawful", "reference_rnic/llp", "rules"],
     "suite/jobs": ["suite/iut", "dissectors/capture"],

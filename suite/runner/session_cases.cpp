@@ -126,7 +126,7 @@ std::optional<cases::Case> session_case(const std::string& id) {
   return one;
 }
 
-bool is_session(const cases::Case& one) { return one.layer == layer; }
+bool is_session(const cases::Case& one) { return one.layer == layer && !one.make; }
 
 cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& environment) {
   using std::chrono::milliseconds;
@@ -167,7 +167,8 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
 SuiteParts with_sessions(const SuiteParts& parts, const std::vector<std::string>& selected) {
   SuiteParts all = parts;
   for (const std::string& id : selected)
-    if (auto one = session_case(id)) all.table.push_back(std::move(*one));
+    if (auto one = session_case(id); one || (parts.dat_session && (one = parts.dat_session(id))))
+      all.table.push_back(std::move(*one));
   return all;
 }
 

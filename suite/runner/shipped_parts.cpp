@@ -21,6 +21,7 @@ SuiteParts shipped_suite() {
     if (row.id == "kdat.post.send_is_received") parts.kdat_sentinel = row;
     parts.table.push_back(std::move(row));
   }
+  parts.dat_session = cases::dat::dat_session_row;
   parts.dat_sentinel.id = parts.sentinel.id + "_by_dat";
   parts.kdat_sentinel.id = parts.sentinel.id + "_by_kdat";
 #endif

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -108,11 +109,54 @@ std::expected<std::filesystem::path, std::string> keep(const SoakOptions& option
   return path;
 }
 
+bool is_of_dat(const SoakOptions& options) { return options.iut.starts_with("dat:"); }
+
+std::string id_of(const SoakOptions& options, std::uint64_t number) {
+  if (is_of_dat(options)) return fmt::format("soak.dat.{}", number);
+  return options.cover.empty() ? session_id(number) : pairs_id(number);
+}
+
 /// Each session is a case of a run.
+ExitCode run_sessions(const SoakOptions& options, const std::vector<std::string>& others,
+                      const PerformCommand& perform, std::uint64_t first, std::uint64_t count) {
+  std::vector<std::string> run{"run", "--iut", options.iut};
+  const auto add = [&](const char* name, const std::vector<std::string>& values) {
+    for (const std::string& value : values) run.insert(run.end(), {name, value});
+  };
+  add("--deviation", options.deviations);
+  add("--lawful", options.lawful);
+  if (!options.out.empty()) add("--out", {options.out});
+  run.insert(run.end(), others.begin(), others.end());
+  for (std::uint64_t i = 0; i < count; ++i) add("--select", {id_of(options, first + i)});
+  return perform(std::move(run));
+}
+
+/// Runs of so many sessions, one after another, until the time is over.
+ExitCode run_for_a_time(SoakOptions options, const std::vector<std::string>& others,
+                        const PerformCommand& perform, std::uint64_t seed) {
+  constexpr std::uint64_t each = 50;
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(*options.seconds);
+  const std::string out = options.out;
+  jobs::Findings found;
+  for (std::uint64_t first = seed; Clock::now() < end; first += each) {
+    if (!out.empty())
+      options.out = (std::filesystem::path(out) / fmt::format("{}", first)).string();
+    const ExitCode how = run_sessions(options, others, perform, first, each);
+    if (how == ExitCode::usage || how == ExitCode::harness) return how;
+    found.new_failure = found.new_failure || how == ExitCode::new_failure;
+    found.stale = found.stale || how == ExitCode::stale;
+  }
+  return jobs::exit_code(found);
+}
+
 ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>& others,
                      const PerformCommand& perform) {
-  if (options.seconds)
-    return complain(ExitCode::usage, "soak: --seconds is for simulated time; give --sessions");
+  if (is_of_dat(options) && !options.cover.empty())
+    return complain(ExitCode::usage, "soak: --cover is not for sessions of the DAT API");
+  if (options.seconds && (!is_of_dat(options) || options.sessions))
+    return complain(ExitCode::usage,
+                    "soak: --seconds is for simulated time, and for DAT; give --sessions alone");
   if (options.cover == "triples")
     return complain(ExitCode::usage, "soak: --cover triples is for simulated time; give pairs");
   constexpr std::uint64_t usual = 100, most = 10000;
@@ -123,17 +167,8 @@ ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>&
   const std::uint64_t seed =
       options.seed.value_or(options.cover.empty() ? std::random_device{}() : 0);
   if (options.cover.empty()) base::say(stdout, "seed {}\n", seed);
-  std::vector<std::string> run{"run", "--iut", options.iut};
-  const auto add = [&](const char* name, const std::vector<std::string>& values) {
-    for (const std::string& value : values) run.insert(run.end(), {name, value});
-  };
-  add("--deviation", options.deviations);
-  add("--lawful", options.lawful);
-  if (!options.out.empty()) add("--out", {options.out});
-  run.insert(run.end(), others.begin(), others.end());
-  for (std::uint64_t i = 0; i < count; ++i)
-    add("--select", {options.cover.empty() ? session_id(seed + i) : pairs_id(seed + i)});
-  return perform(std::move(run));
+  if (options.seconds) return run_for_a_time(options, others, perform, seed);
+  return run_sessions(options, others, perform, seed, count);
 }
 
 /// The reactions to an error that the RFCs admit and no session has shown.
@@ -216,8 +251,9 @@ ExitCode replay_as_run(const SoakOptions& options, const std::vector<std::string
 ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
               const PerformCommand& perform) {
   SoakOptions options;
-  CLI::App app{"Plays random sessions, judged by a model of what the RFCs admit.",
-               "rnic-suite soak"};
+  CLI::App app{
+      "Plays random sessions, judged by a model of what the RFCs and the texts of DAT admit.",
+      "rnic-suite soak"};
   app.allow_extras();
   app.add_option("--iut", options.iut, "as for `rnic-suite run` (default: reference)");
   app.add_option("--link", options.link,
@@ -226,7 +262,8 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   app.add_option("--seed", options.seed, "of the first session; by default a fresh one");
   app.add_option("--sessions", options.sessions, "how many; over TCP by default 100");
   app.add_option("--seconds", options.seconds,
-                 "how long, in simulated time; by default 10, unless --sessions is given")
+                 "how long, in simulated time (by default 10, unless --sessions is given), or of "
+                 "the DAT API, in runs of 50 sessions")
       ->check(CLI::PositiveNumber);
   app.add_option(
          "--cover", options.cover,
@@ -242,7 +279,8 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   app.footer(
       "exit: 0 nothing found, 1 findings, 2 usage, 3 harness\n"
       "Over TCP and on other IUTs each session is a case of a run, and the options of "
-      "`rnic-suite run` apply as well.");
+      "`rnic-suite run` apply as well.\n"
+      "On a DAT provider (--iut dat:NAME) sessions are calls of the DAT API.");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   if (options.iut != "reference" || options.link == "tcp")
     return soak_as_run(options, app.remaining(), perform);

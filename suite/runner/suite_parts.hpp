@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct SuiteParts {
   std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,
                                           const upper_tester::reference::Behaviour&)>
       make_reference;
+
+  /// The random session of the DAT API that has this id; nothing if there is none. Empty where the
+  /// suite is built without these cases.
+  std::function<std::optional<cases::Case>(const std::string& id)> dat_session;
 
   /// A case of the table, the sentinel or a control; nullptr if there is none of this id.
   [[nodiscard]] const cases::Case* find(const std::string& id) const;

@@ -15,6 +15,7 @@
 #include "base/record/json_reader.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_line.hpp"
+#include "suite/cases/dat/framework/dat_session.hpp"
 #include "suite/cases/framework/body.hpp"
 #include "suite/iut/child_process.hpp"
 
@@ -108,20 +109,20 @@ class CaseProcess {
 
 class DatProcessBody final : public Body {
  public:
-  DatProcessBody(const DatCase& one, const Case& row, Environment& environment, Context& context,
-                 CaseOutcome& outcome)
-      : Body(row, environment, context, outcome), one_(one), outcome_(outcome) {}
+  DatProcessBody(std::shared_ptr<const DatCase> one, const Case& row, Environment& environment,
+                 Context& context, CaseOutcome& outcome)
+      : Body(row, environment, context, outcome), one_(std::move(one)), outcome_(outcome) {}
 
   void body() override {
     auto* loop = dynamic_cast<EpollLoop*>(&environment().loop);
     if (loop == nullptr) stop(Verdict::not_applicable, "a DAT provider needs real time");
     if (!environment().dat)
       stop(Verdict::not_applicable,
-           fmt::format("the IUT is no provider of {}", one_.in_kernel ? "kDAPL" : "uDAPL"));
+           fmt::format("the IUT is no provider of {}", one_->in_kernel ? "kDAPL" : "uDAPL"));
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
     CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });
-    latest_end_ = loop->now() + scaled(one_.row.deadline + grace);
+    latest_end_ = loop->now() + scaled(one_->row.deadline + grace);
     bool ended = process.run_until(latest_end_);
     // It may have reported by then that it takes longer.
     if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
@@ -139,7 +140,7 @@ class DatProcessBody final : public Body {
   std::vector<std::string> command() {
     const DatAccess& dat = *environment().dat;
     std::vector<std::string> argv = dat.program;
-    argv.insert(argv.end(), {"--run", one_.row.id, "--ia", dat.ia, "--deadline-scale",
+    argv.insert(argv.end(), {"--run", one_->row.id, "--ia", dat.ia, "--deadline-scale",
                              fmt::format("{}", environment().deadline_scale)});
     if (!dat.address.empty()) argv.insert(argv.end(), {"--address", dat.address});
     return argv;
@@ -188,7 +189,7 @@ class DatProcessBody final : public Body {
   void judge_death(const DatDeath& died) {
     const std::string how = fmt::format(" was {} in {}", base::ended_by(died.signal), died.place);
     if (died.in_libdat2) stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
-    if (!one_.hostile) return fail_of_call(how, died);
+    if (!one_->hostile) return fail_of_call(how, died);
     advise_that(false, "a return code", call_of(died) + how);
   }
 
@@ -203,7 +204,7 @@ class DatProcessBody final : public Body {
     return death.call.empty() ? "the release of an object" : death.call;
   }
 
-  const DatCase& one_;
+  std::shared_ptr<const DatCase> one_;
   CaseOutcome& outcome_;
   base::TimePoint latest_end_{};
   DatLine last_;
@@ -211,18 +212,31 @@ class DatProcessBody final : public Body {
 
 }  // namespace
 
+namespace {
+
+Case row_of(std::shared_ptr<const DatCase> one) {
+  Case row = one->row;
+  row.make = [one = std::move(one)](const Case& self, Environment& environment,
+                                    lower_tester::Context& context,
+                                    CaseOutcome& outcome) -> std::unique_ptr<Body> {
+    return std::make_unique<DatProcessBody>(one, self, environment, context, outcome);
+  };
+  return row;
+}
+
+}  // namespace
+
 std::vector<Case> dat_rows() {
-  static const std::vector<DatCase> table = all_dat_cases();
   std::vector<Case> rows;
-  for (const DatCase& one : table) {
-    Case row = one.row;
-    row.make = [&one](const Case& self, Environment& environment, lower_tester::Context& context,
-                      CaseOutcome& outcome) -> std::unique_ptr<Body> {
-      return std::make_unique<DatProcessBody>(one, self, environment, context, outcome);
-    };
-    rows.push_back(std::move(row));
-  }
+  for (DatCase& one : all_dat_cases())
+    rows.push_back(row_of(std::make_shared<const DatCase>(std::move(one))));
   return rows;
+}
+
+std::optional<Case> dat_session_row(const std::string& id) {
+  auto one = session_of(id);
+  if (!one) return std::nullopt;
+  return row_of(std::make_shared<const DatCase>(std::move(*one)));
 }
 
 }  // namespace suite::cases::dat

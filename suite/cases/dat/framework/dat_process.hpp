@@ -3,6 +3,8 @@
 // whose output becomes the case's records.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "suite/cases/framework/case.hpp"
@@ -11,5 +13,7 @@ namespace suite::cases::dat {
 
 /// One row for each DAT case. They need Environment::dat, and real time.
 [[nodiscard]] std::vector<Case> dat_rows();
+/// The row of a random session (dat_session.hpp); nothing if the id is not that of one.
+[[nodiscard]] std::optional<Case> dat_session_row(const std::string& id);
 
 }  // namespace suite::cases::dat

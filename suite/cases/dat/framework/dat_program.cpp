@@ -18,6 +18,7 @@
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/dat/framework/dat_peer.hpp"
+#include "suite/cases/dat/framework/dat_session.hpp"
 
 namespace suite::cases::dat {
 
@@ -92,22 +93,43 @@ CaseStop run_body(const DatCase& one, LineReport& report, const DatTarget& targe
   }
 }
 
-int run_one(const std::string& id, const DatTarget& target) {
-  for (const DatCase& one : all_dat_cases()) {
-    if (one.row.id != id) continue;
-    // Libraries of vendors write to standard output: from here on it is a copy of standard error.
-    const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    LineReport report(words);
-    const auto deadline = deadline_for(one, target);
-    report.deadline(deadline);
-    report_endings(words, deadline);
-    report.end(run_body(one, report, target));
-    // What a provider does in its destructors is not part of the case.
-    ::_exit(0);
+/// Libraries of vendors write to standard output: from here on it is a copy of standard error.
+int take_standard_output() {
+  const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  return words;
+}
+
+int run_one(const DatCase& one, const DatTarget& target) {
+  const int words = take_standard_output();
+  LineReport report(words);
+  const auto deadline = deadline_for(one, target);
+  report.deadline(deadline);
+  report_endings(words, deadline);
+  report.end(run_body(one, report, target));
+  // What a provider does in its destructors is not part of the case.
+  ::_exit(0);
+}
+
+int run_of_table(const std::string& id, const DatTarget& target) {
+  if (parse_session_id(id)) {
+    run_session(id, target, take_standard_output());
+    return 0;
   }
+  for (const DatCase& one : all_dat_cases())
+    if (one.row.id == id) return run_one(one, target);
   fmt::print(stderr, "rnic-dat-cases: there is no case '{}'; --list shows them\n", id);
   return exit_usage;
+}
+
+int play_session(const std::string& id, const DatTarget& target) {
+  auto one = session_of(id);
+  if (!one) {
+    fmt::print(stderr, "rnic-dat-cases: '{}' is no session\n", id);
+    return exit_usage;
+  }
+  one->run = session_body(*parse_session_id(id));
+  return run_one(*one, target);
 }
 
 }  // namespace
@@ -123,11 +145,13 @@ int main(int argc, char** argv) {
       "  rnic-dat-cases --list\n"
       "  rnic-dat-cases --run dat.pz.free_of_no_handle --ia rnic0\n"
       "exit: 0 the case ended, and its last line says how; 2 usage; otherwise it crashed");
-  std::string id, role;
+  std::string id, role, session;
   DatTarget target;
   bool listed = false;
   app.add_flag("--list", listed, "the cases, the calls that they judge, and the rules");
-  app.add_option("--run", id, "the case to run");
+  app.add_option("--run", id, "the case to run, or soak.dat.SEED: a random session");
+  app.add_option("--play", session,
+                 "the random session to play in this process, which is not shortened");
   app.add_option("--serve", role, "be the second process of a case")
       ->check(CLI::IsMember({"accept", "hold"}));
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
@@ -138,8 +162,9 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", base::version_text("rnic-dat-cases"));
   CLI11_PARSE(app, argc, argv);
   if (listed) return list();
-  if (!id.empty() && !target.ia.empty()) return run_one(id, target);
+  if (!id.empty() && !target.ia.empty()) return run_of_table(id, target);
+  if (!session.empty() && !target.ia.empty()) return play_session(session, target);
   if (!role.empty() && !target.ia.empty()) return serve(target, role);
-  fmt::print(stderr, "rnic-dat-cases: --list, or --run or --serve with --ia; see --help\n");
+  fmt::print(stderr, "rnic-dat-cases: --list, or --run, --play or --serve with --ia; see --help\n");
   return exit_usage;
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A session in a process of its own, played again in parts where it finds something.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+
+#include "base/line_file.hpp"
+#include "base/record/json_reader.hpp"
+#include "base/record/json_writer.hpp"
+#include "rules/catalogue.hpp"
+#include "suite/cases/dat/framework/dat_line.hpp"
+#include "suite/cases/dat/framework/dat_session.hpp"
+#include "suite/iut/child_process.hpp"
+#include "suite/sessions/dat/drawing.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// How long it may take to shorten a session, and how often it is played for it.
+constexpr auto shortening_time = std::chrono::seconds(45);
+constexpr int most_plays = 150;
+
+using Lines = std::vector<DatLine>;
+
+Lines lines_of(const std::string& text) {
+  Lines lines;
+  for (std::size_t start = 0, end = 0; (end = text.find('\n', start)) != std::string::npos;
+       start = end + 1) {
+    const auto json = base::record::Json::parse(std::string_view(text).substr(start, end - start),
+                                                nullptr, false);
+    DatLine line;
+    if (!json.is_discarded() && !base::record::from_json(json, line))
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// What it writes until it ends. It has a deadline of its own.
+std::string words_of(const iut::ChildProcess& child) {
+  std::string text;
+  std::array<char, 65536> chunk{};
+  while (true) {
+    pollfd ready{.fd = child.channel(), .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return text;
+    const ssize_t count = ::read(child.channel(), chunk.data(), chunk.size());
+    if (count > 0)
+      text.append(chunk.data(), static_cast<std::size_t>(count));
+    else if (count == 0 || (errno != EAGAIN && errno != EINTR))
+      return text;
+  }
+}
+
+class SessionRun {
+ public:
+  SessionRun(DatTarget target, int words) : target_(std::move(target)), words_(words) {}
+
+  void run(const std::string& id) {
+    const auto start = Clock::now();
+    const Lines lines = play(id, target_.deadline_scale);
+    const std::string rule = broken_rule(lines);
+    tell(lines);
+    // One that hangs takes too long.
+    if (!rule.empty() && Clock::now() - start < shortening_time / 2)
+      shorten(*parse_session_id(id), rule);
+    const auto end =
+        std::ranges::find_if(lines, [](const DatLine& line) { return line.end.has_value(); });
+    write({.end = end == lines.end() ? DatEnd{.verdict = Verdict::pass, .reason = {}} : end->end});
+  }
+
+ private:
+  Lines play(const std::string& id, double scale) const {
+    std::vector<std::string> argv{
+        "/proc/self/exe",        "--play", id, "--ia", target_.ia, "--deadline-scale",
+        fmt::format("{}", scale)};
+    if (!target_.address.empty()) argv.insert(argv.end(), {"--address", target_.address});
+    const auto child = iut::ChildProcess::start(argv);
+    if (!child) return {{.end = DatEnd{.verdict = Verdict::error, .reason = child.error()}}};
+    return lines_of(words_of(*child));
+  }
+
+  void write(const DatLine& line) const {
+    if (base::write_all(words_, base::record::one_line(base::record::to_json(line)) + '\n') != 0)
+      ::_exit(3);
+  }
+
+  static bool has_end(const Lines& lines) {
+    return std::ranges::any_of(lines, [](const DatLine& line) { return line.end.has_value(); });
+  }
+
+  /// The call that a process died in, or did not come back from: the rule that it is to succeed.
+  static std::string rule_of(const DatDeath& death) {
+    std::string rule = death.call.starts_with("dat_") ? "dat." + death.call.substr(4) : "";
+    std::ranges::replace(rule, '_', '-');
+    rule += ".success";
+    return rules::find(rule) != nullptr ? rule : "dat.ia-open.success";
+  }
+  static std::optional<ExpectationRecord> death_in(const Lines& lines) {
+    if (has_end(lines)) return std::nullopt;
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
+      const auto& death = line->died ? line->died : line->hung;
+      if (!death) continue;
+      ExpectationRecord record;
+      record.rule = rule_of(*death);
+      record.admissible = {"a return code"};
+      record.actual =
+          line->died ? fmt::format("{}: signal {} in {}", death->call, death->signal, death->place)
+                     : fmt::format("{} did not return", death->call);
+      record.judgement = Judgement::also_seen;
+      return record;
+    }
+    return std::nullopt;
+  }
+
+  static std::string broken_rule(const Lines& lines) {
+    for (const DatLine& line : lines)
+      if (line.expectation && line.expectation->judgement == Judgement::also_seen)
+        return line.expectation->rule;
+    const auto death = death_in(lines);
+    return death ? death->rule : "";
+  }
+
+  void tell(const Lines& lines) const {
+    for (const DatLine& line : lines)
+      if (line.expectation || line.step || line.deadline) write(line);
+    for (const DatLine& line : lines)
+      if (const auto& death = line.died ? line.died : line.hung; death && !death->backtrace.empty())
+        write({.step = fmt::format("frames: {}", fmt::join(death->backtrace, " < "))});
+    if (const auto death = death_in(lines)) write({.expectation = death});
+  }
+
+  /// Leaves out runs of steps, long ones first, as long as the same rule is broken.
+  void shorten(SessionId id, const std::string& rule) const {
+    const std::size_t all = suite::sessions::dat::draw(id.seed).steps.size();
+    if (id.steps.empty())
+      for (std::size_t i = 0; i < all; ++i) id.steps.push_back(i);
+    const auto latest = Clock::now() + shortening_time;
+    int plays = 0;
+    write({.deadline = std::chrono::milliseconds(2 * shortening_time).count()});
+    for (std::size_t run = std::max<std::size_t>(id.steps.size() / 2, 1); run > 0; run /= 2)
+      for (std::size_t at = 0; at < id.steps.size();) {
+        if (++plays > most_plays || Clock::now() > latest) return tell_shortened(id);
+        SessionId tried = id;
+        const auto from = tried.steps.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto count = std::min(run, id.steps.size() - at);
+        tried.steps.erase(from, from + static_cast<std::ptrdiff_t>(count));
+        if (!tried.steps.empty() &&
+            broken_rule(play(text_of(tried), target_.deadline_scale / 4)) == rule)
+          id = std::move(tried);
+        else
+          at += run;
+      }
+    tell_shortened(id);
+  }
+
+  void tell_shortened(const SessionId& id) const {
+    write({.step = fmt::format("shortened to {} steps: {}", id.steps.size(), text_of(id))});
+    for (const DatLine& line : play(text_of(id), target_.deadline_scale / 4))
+      if (line.step) write({.step = "  " + *line.step});
+  }
+
+  DatTarget target_;
+  int words_;
+};
+
+}  // namespace
+
+void run_session(const std::string& id, const DatTarget& target, int words) {
+  SessionRun(target, words).run(id);
+}
+
+}  // namespace suite::cases::dat
