@@ -58,7 +58,7 @@ DAT_CASE(agent_is_called_once, calls(dat_cno_create, dat_cno_modify_agent, dat_c
       CnoWithEvd fed(ia(), Cno(handle));
       if (given_later) need(CALL(dat_cno_modify_agent, handle, told.agent()), "no agent");
       need(by_free ? CALL(dat_evd_free, fed.evd.release()) : post(fed.evd), "no trigger");
-      if (!told.within(std::chrono::seconds(2)))
+      if (!told.within(std::chrono::seconds(5)))
         stop(Verdict::not_applicable, "the agent is not called; other cases judge that");
       until_without_agent(handle);
       same(*this, "proxy", query(*this, handle).proxy_type, DAT_PROXY_TYPE_NONE);
