@@ -15,7 +15,8 @@ CODES = ("SUCCESS", "ABORT", "CONN_QUAL_IN_USE", "INSUFFICIENT_RESOURCES", "INTE
 ORDER = tuple("DAT_" + code for code in CODES)
 # How a case writes a return: the call, if it is known, and the code, followed by a subtype.
 RETURNED = re.compile(r"(?:(?P<call>dat_\w+|ia_ha_related): )?(?P<code>DAT_[A-Z_]+)\b")
-OF_VERDICT = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error", "fail": "broken"}
+OF_VERDICT = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error", "fail": "broken",
+              "also_seen": "broken"}
 
 
 @dataclasses.dataclass

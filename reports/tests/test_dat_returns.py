@@ -47,6 +47,10 @@ class TestReturns(unittest.TestCase):
                          [(one.code, one.state) for one in table.calls[1].returns])
         self.assertEqual(["a", "b"], [case.id for case in table.calls[1].returns[2].cases])
 
+    def test_what_a_random_session_finds_is_broken(self):
+        table = self.table(a=[judged("dat_pz_free: DAT_SUCCESS", "also_seen", ["DAT_INVALID_STATE"])])
+        self.assertEqual("broken", table.calls[1].returns[2].state)
+
     def test_what_is_no_return_has_no_place(self):
         table = self.table(a=[judged("DAT_CONNECTION_EVENT_BROKEN"), judged("completion 1: DAT_DTO_SUCCESS"), judged("no event")])
         self.assertEqual(0, table.count(True, True) + table.count(False, True))
