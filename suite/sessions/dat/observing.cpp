@@ -311,7 +311,18 @@ void Model::observe_completion(std::uint32_t at, const DAT_EVENT& event) {
       return observe_receive(i, data);
     if (!endpoint.queue || data.ep_handle != endpoint.handle) continue;
     auto& shared = queues[*endpoint.queue].receives;
-    if (find_cookie(shared, cookie) != shared.end()) return observe_shared_receive(i, data);
+    const auto receive = find_cookie(shared, cookie);
+    if (receive == shared.end()) continue;
+    if (dispatchers[at].lost_shared == 0) return observe_shared_receive(i, data);
+    // It may be of a connection before a reset, which may have been lost, or not.
+    const bool fits = !endpoint.incoming.empty() &&
+                      endpoint.incoming.front().statuses.has(data.status) &&
+                      (data.status != DAT_DTO_SUCCESS ||
+                       endpoint.incoming.front().octets.size() == data.transfered_length);
+    if (!fits) break;
+    const std::vector<Range> segments = receive->segments;
+    observe_shared_receive(i, data);
+    return forget(segments);
   }
   observe_lost(dispatchers[at], cookie, event);
 }
