@@ -319,11 +319,10 @@ void Model::disconnects(std::uint32_t one, bool abrupt) {
   const bool peer_is_busy = !peer.requests.empty() || !endpoint.incoming.empty();
   const bool busy = peer_is_busy || (abrupt && !endpoint.requests.empty());
   endpoint.ended_it = true;
-  std::vector<DAT_EVENT_NUMBER> tolerated;
-  if (busy || peer.phase != Phase::connected) tolerated = {DAT_CONNECTION_EVENT_BROKEN};
-  const OwedConnectionEvent end{.numbers = {DAT_CONNECTION_EVENT_DISCONNECTED},
-                                .tolerated = std::move(tolerated),
-                                .rule = "dat.ep-disconnect.success"};
+  OwedConnectionEvent end{.numbers = {DAT_CONNECTION_EVENT_DISCONNECTED},
+                          .tolerated = {},
+                          .rule = "dat.ep-disconnect.success"};
+  if (busy || peer.phase != Phase::connected) end.numbers.push_back(DAT_CONNECTION_EVENT_BROKEN);
   anything_may_fail(endpoint, abrupt || peer_is_busy, true);
   anything_may_fail(peer, true, abrupt || peer_is_busy);
   if (abrupt || peer_is_busy) doubt_writes(one);
@@ -358,9 +357,7 @@ void Model::abandon(std::uint32_t one) {
     forget(request.sink);
     release(request.hold);
   }
-  if (endpoint.queue)
-    dispatchers[endpoint.receives_to].lost_shared +=
-        static_cast<DAT_COUNT>(endpoint.incoming.size());
+  if (endpoint.queue) dispatchers[endpoint.receives_to].lost_shared += receives_at_most(endpoint);
   for (std::size_t i = 0; i < endpoint.connection.size(); ++i)
     dispatchers[endpoint.connection_to].lost_connections.push_back(endpoint.handle);
   doubt_writes(one);
