@@ -346,6 +346,7 @@ void Model::breaks(std::uint32_t one) {
 
 void Model::abandon(std::uint32_t one) {
   Endpoint& endpoint = endpoints[one];
+  anything_may_fail(endpoint, false, true);  // nobody will see which receives they took
   for (const Receive& receive : endpoint.receives) {
     dispatchers[endpoint.receives_to].lost_completions.push_back(receive.cookie);
     forget(receive.segments);
