@@ -44,19 +44,43 @@ Lines lines_of(const std::string& text) {
   return lines;
 }
 
-/// What it writes until it ends. It has a deadline of its own.
+/// What it writes until it ends. It has a deadline of its own. What libraries say goes on to our standard
+/// error: nobody else takes it, and a full pipe would hold the session up.
 std::string words_of(const iut::ChildProcess& child) {
   std::string text;
   std::array<char, 65536> chunk{};
+  std::array<pollfd, 2> ready{pollfd{.fd = child.channel(), .events = POLLIN, .revents = 0},
+                              pollfd{.fd = child.errors(), .events = POLLIN, .revents = 0}};
   while (true) {
-    pollfd ready{.fd = child.channel(), .events = POLLIN, .revents = 0};
-    if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return text;
+    if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) return text;
+    const ssize_t said = ::read(child.errors(), chunk.data(), chunk.size());
+    if (said > 0)
+      static_cast<void>(base::write_all(
+          STDERR_FILENO, std::string_view(chunk.data(), static_cast<std::size_t>(said))));
+    else if (said == 0)
+      ready[1].fd = -1;  // poll() passes it over
     const ssize_t count = ::read(child.channel(), chunk.data(), chunk.size());
     if (count > 0)
       text.append(chunk.data(), static_cast<std::size_t>(count));
     else if (count == 0 || (errno != EAGAIN && errno != EINTR))
       return text;
   }
+}
+
+bool has_end(const Lines& lines) {
+  return std::ranges::any_of(
+      lines, [](const DatLine& line) { return line.end || line.died || line.hung; });
+}
+
+/// A crash that the process could not write of itself.
+std::optional<DatLine> unwritten_crash(iut::ChildProcess& child) {
+  constexpr int grace = 5'000;  // of milliseconds, between its last word and its end
+  pollfd ended{.fd = child.exited(), .events = POLLIN, .revents = 0};
+  while (::poll(&ended, 1, grace) < 0 && errno == EINTR) {
+  }
+  const auto how = child.reap();
+  if (!how || !base::is_crash(how->signal)) return std::nullopt;
+  return DatLine{.died = death_without_handler(how->signal)};
 }
 
 class SessionRun {
@@ -71,8 +95,10 @@ class SessionRun {
     // One that hangs takes too long.
     if (!rule.empty() && Clock::now() - start < shortening_time / 2)
       shorten(*parse_session_id(id), rule);
+    if (!has_end(lines)) return;  // without a result there is none to pass on
     const auto end =
         std::ranges::find_if(lines, [](const DatLine& line) { return line.end.has_value(); });
+    // The death of a process is a finding.
     write({.end = end == lines.end() ? DatEnd{.verdict = Verdict::pass, .reason = {}} : end->end});
   }
 
@@ -82,18 +108,17 @@ class SessionRun {
         "/proc/self/exe",        "--play", id, "--ia", target_.ia, "--deadline-scale",
         fmt::format("{}", scale)};
     if (!target_.address.empty()) argv.insert(argv.end(), {"--address", target_.address});
-    const auto child = iut::ChildProcess::start(argv);
+    auto child = iut::ChildProcess::start(argv);
     if (!child) return {{.end = DatEnd{.verdict = Verdict::error, .reason = child.error()}}};
-    return lines_of(words_of(*child));
+    Lines lines = lines_of(words_of(*child));
+    if (!has_end(lines))
+      if (auto crash = unwritten_crash(*child)) lines.push_back(std::move(*crash));
+    return lines;
   }
 
   void write(const DatLine& line) const {
     if (base::write_all(words_, base::record::one_line(base::record::to_json(line)) + '\n') != 0)
       ::_exit(3);
-  }
-
-  static bool has_end(const Lines& lines) {
-    return std::ranges::any_of(lines, [](const DatLine& line) { return line.end.has_value(); });
   }
 
   /// The call that a process died in, or did not come back from: the rule that it is to succeed.
@@ -104,7 +129,6 @@ class SessionRun {
     return rules::find(rule) != nullptr ? rule : "dat.ia-open.success";
   }
   static std::optional<ExpectationRecord> death_in(const Lines& lines) {
-    if (has_end(lines)) return std::nullopt;
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
       const auto& death = line->died ? line->died : line->hung;
       if (!death) continue;

@@ -29,6 +29,12 @@ struct DatDeath {
   std::vector<std::string> backtrace{};
 };
 
+/// Of a process that ended by this signal and wrote nothing of it: the kernel does not call a handler in
+/// a thread that blocks the signal that it raises.
+inline DatDeath death_without_handler(int signal) {
+  return {.signal = signal, .place = "a thread that blocks it"};
+}
+
 struct DatLine {
   std::optional<results::ExpectationRecord> expectation{};
   std::optional<results::RowOutcome> row{};

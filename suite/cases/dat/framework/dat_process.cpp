@@ -172,9 +172,8 @@ class DatProcessBody final : public Body {
       context().note(Direction::none, "it wrote: " + said);
     if (last_.hung) return fail_of_call(" did not return before the case's deadline", *last_.hung);
     if (last_.died) return judge_death(*last_.died);
-    // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && base::is_crash(ended->signal))
-      return judge_death({.signal = ended->signal, .place = "a thread that blocks it"});
+      return judge_death(death_without_handler(ended->signal));
     // The connection to its host may have ended instead.
     throw CaseStop{.verdict = Verdict::error,
                    .reason =
@@ -209,10 +208,6 @@ class DatProcessBody final : public Body {
   base::TimePoint latest_end_{};
   DatLine last_;
 };
-
-}  // namespace
-
-namespace {
 
 Case row_of(std::shared_ptr<const DatCase> one) {
   Case row = one->row;

@@ -63,13 +63,17 @@ class TestBed:
 
     def run(self, case, fault=None):
         """The words of one run."""
+        return self.words("--run", case.id, fault)
+
+    def words(self, option, name, fault=None, timeout=60):
+        """What the program writes for a case or a session; it is ended after so many seconds."""
         environment = dict(self.environment)
         if fault is not None:
             environment |= {"LD_PRELOAD": self.shim, "RNIC_DAT_FAULT": fault}
-        child = subprocess.Popen([self.program, "--run", case.id, "--ia", IA], env=environment, text=True,
+        child = subprocess.Popen([self.program, option, name, "--ia", IA], env=environment, text=True,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:
-            text, _ = child.communicate(timeout=60)
+            text, _ = child.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             child.kill()
             text, _ = child.communicate()

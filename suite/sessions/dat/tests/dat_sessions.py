@@ -10,11 +10,12 @@ import os
 import pathlib
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
-IA = "rnic0"
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "cases" / "dat" / "shim"))
+import dat_self_test  # noqa: E402
+
 KINDS = ["returns", "error", "out_zero", "out_other", "swallow"]
 # Those that take segments.
 SHIFTED = ["dat_ep_post_recv", "dat_ep_post_send", "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_srq_post_recv"]
@@ -27,41 +28,12 @@ EVENT_KINDS = ["event_number", "event_status", "event_cookie", "event_length", "
                "event_again", "event_drop"]
 
 
-def enter_private_network():
-    """Runs this script again in a namespace whose only interface is lo; ports are free there."""
-    if os.environ.get("RNIC_DAT_SESSIONS") == "1":
-        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        return
-    os.execvpe("unshare", ["unshare", "-rn", sys.executable, *sys.argv], os.environ | {"RNIC_DAT_SESSIONS": "1"})
+def play(bed, seed, fault=None):
+    """What the session finds: pairs of a rule, and what is wrong."""
+    return findings(bed.words("--play", f"soak.dat.{seed}", fault, timeout=15 if fault else 150))
 
 
-class Player:
-    def __init__(self, arguments, folder):
-        conf = pathlib.Path(folder) / "dat.conf"
-        conf.write_text("".join(
-            f'{IA} u2.0 {safety} default {arguments.provider} rnic.1.0 "lo 127.0.0.1" ""\n'
-            for safety in ("nonthreadsafe", "threadsafe")))
-        self.program, self.shim = arguments.cases, arguments.shim
-        self.environment = os.environ | {"DAT_OVERRIDE": str(conf)}
-
-    def play(self, seed, fault=None):
-        """What the session finds: pairs of a rule, and what is wrong."""
-        environment = dict(self.environment)
-        if fault is not None:
-            environment |= {"LD_PRELOAD": self.shim, "RNIC_DAT_FAULT": fault}
-        child = subprocess.Popen([self.program, "--play", f"soak.dat.{seed}", "--ia", IA], env=environment, text=True,
-                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            text, _ = child.communicate(timeout=15 if fault else 150)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.communicate()
-            return [("dat.evd-wait.success", "hung")]
-        return findings(text)
-
-
-def findings(text):
-    words = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+def findings(words):
     found = [(one["rule"], f"{' or '.join(one['admissible'])}; came: {one['actual']}")
              for one in (word["expectation"] for word in words if "expectation" in word)
              if one["verdict"] in ("also_seen", "advisory", "fail")]
@@ -93,11 +65,11 @@ def read_reasons(path):
     return dict(line.split(": ", 1) for line in lines)
 
 
-def judge_lawful(player, arguments):
+def judge_lawful(bed, arguments):
     seeds = range(arguments.seed, arguments.seed + arguments.sessions)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for seed, found in zip(seeds, pool.map(player.play, seeds)):
+        for seed, found in zip(seeds, pool.map(lambda seed: play(bed, seed), seeds)):
             for rule, what in found:
                 print(f"soak.dat.{seed}: {rule}: {what}", flush=True)
             failed += bool(found)
@@ -105,21 +77,21 @@ def judge_lawful(player, arguments):
     return 1 if failed else 0
 
 
-def first_seed(player, fault, arguments):
+def first_seed(bed, fault, arguments):
     """The first seed whose session finds the fault, and the rule; None if there is none."""
     for seed in range(arguments.seed, arguments.seed + arguments.sessions):
-        found = player.play(seed, fault)
+        found = play(bed, seed, fault)
         if found:
             return seed, found[0][0]
     return None
 
 
-def judge_faults(player, arguments):
+def judge_faults(bed, arguments):
     known = read_reasons(arguments.known)
     faults = list(faults_of(arguments.sources))[arguments.offset::arguments.every]
     missed, stale, found = [], [], 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for fault, seed in zip(faults, pool.map(lambda one: first_seed(player, one, arguments), faults)):
+        for fault, seed in zip(faults, pool.map(lambda one: first_seed(bed, one, arguments), faults)):
             found += seed is not None
             if arguments.verbose:
                 print(f"{fault}: {seed}", flush=True)
@@ -150,12 +122,12 @@ def main():
     parser.add_argument("--sessions", type=int, default=50, help="how many; with --shim: for each fault, at most")
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), help="sessions at a time")
     arguments = parser.parse_args()
-    enter_private_network()
+    dat_self_test.enter_private_network()
     if arguments.fresh:
         arguments.seed = random.randrange(1 << 40)
     with tempfile.TemporaryDirectory() as folder:
-        player = Player(arguments, folder)
-        return judge_faults(player, arguments) if arguments.shim else judge_lawful(player, arguments)
+        bed = dat_self_test.TestBed(arguments, folder)
+        return judge_faults(bed, arguments) if arguments.shim else judge_lawful(bed, arguments)
 
 
 if __name__ == "__main__":
