@@ -108,7 +108,9 @@ std::expected<std::string, std::string> script_id(const std::filesystem::path& f
   return fmt::format("{}{}", script_prefix, path);
 }
 
-std::optional<cases::Case> session_case(const std::string& id) {
+std::optional<cases::Case> session_case(const SuiteParts& parts, const std::string& id) {
+  if (parts.dat_session)
+    if (auto one = parts.dat_session(id)) return one;
   const auto seed = number_after(seed_prefix, id);
   const auto number = pairs_number_of(id);
   const auto script = script_of(id);
@@ -167,8 +169,7 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
 SuiteParts with_sessions(const SuiteParts& parts, const std::vector<std::string>& selected) {
   SuiteParts all = parts;
   for (const std::string& id : selected)
-    if (auto one = session_case(id); one || (parts.dat_session && (one = parts.dat_session(id))))
-      all.table.push_back(std::move(*one));
+    if (auto one = session_case(parts, id)) all.table.push_back(std::move(*one));
   return all;
 }
 

@@ -23,7 +23,8 @@ namespace suite::runner {
 /// The error is one line: the path has characters that an id cannot have.
 [[nodiscard]] std::expected<std::string, std::string> script_id(const std::filesystem::path& file);
 /// The case of this id; nothing if it is not that of a session.
-[[nodiscard]] std::optional<cases::Case> session_case(const std::string& id);
+[[nodiscard]] std::optional<cases::Case> session_case(const SuiteParts& parts,
+                                                      const std::string& id);
 [[nodiscard]] bool is_session(const cases::Case& one);
 /// Plays it in real time.
 [[nodiscard]] cases::CaseOutcome play_session(const cases::Case& one,

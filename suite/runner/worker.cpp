@@ -92,8 +92,7 @@ class Worker {
 
   /// Sessions are not in the table: there is one for each seed.
   const cases::Case* find(const std::string& id) {
-    session_ = session_case(id);
-    if (!session_ && parts_.dat_session) session_ = parts_.dat_session(id);
+    session_ = session_case(parts_, id);
     return session_ ? &*session_ : parts_.find(id);
   }
 

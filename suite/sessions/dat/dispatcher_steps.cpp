@@ -12,8 +12,6 @@ namespace suite::sessions::dat {
 
 namespace {
 
-constexpr DAT_TIMEOUT a_moment = 3'000;  // of microseconds
-
 /// Only the consumer feeds it: what is in it is known.
 bool is_software_only(const Model& model, std::uint32_t at) {
   const Dispatcher& dispatcher = model.dispatchers[at];
@@ -219,8 +217,7 @@ void Player::post_software_once(Turn& turn, std::uint32_t at) {
   if (!comes || !dispatcher.notifier || !dispatcher.enabled) return;
   Notifier& notifier = model_.notifiers[*dispatcher.notifier];
   notifier.triggered = true;
-  if (std::ranges::find(notifier.triggers, at) == notifier.triggers.end())
-    notifier.triggers.push_back(at);
+  notifier.may_be_triggered_by(at);
 }
 
 void Player::post_software(const Step& step, Turn& turn) {
@@ -310,9 +307,7 @@ void Player::wait_blocked(const Step& step, Turn& turn) {
   expect("dat.evd-wait.second-waiter", dequeued, returns(DAT_INVALID_STATE));
   // While a thread waits, its events do not trigger the CNO.
   const auto notifier = std::exchange(dispatcher.notifier, std::nullopt);
-  const DAT_COUNT posted = end == End::events ? threshold - 1
-                           : end == End::both ? threshold - 1
-                                              : 0;
+  const DAT_COUNT posted = end == End::events || end == End::both ? threshold - 1 : 0;
   for (DAT_COUNT i = 0; i < posted; ++i) post_software_once(turn, at);
   DAT_EVENT event{};
   DAT_COUNT more = 0;

@@ -186,15 +186,26 @@ bool Model::notifier_is_fed(std::uint32_t notifier) const {
   });
 }
 
+bool Model::is_being_bound(std::uint32_t window) const {
+  return std::ranges::any_of(endpoints, [window](const Endpoint& endpoint) {
+    return std::ranges::any_of(endpoint.requests, [window](const Request& request) {
+      return request.kind == Kind::bind && request.window == window;
+    });
+  });
+}
+
+void Model::end_context_of(std::uint32_t place) {
+  const Window& window = windows[place];
+  if (!window.region) return;
+  former.push_back({.remote = window.context,
+                    .address = reinterpret_cast<DAT_VADDR>(
+                        memory_of(*window.region).octets->data() + window.offset),
+                    .length = window.length,
+                    .of_window = place});
+}
+
 std::optional<bool> Model::region_is_bound(std::uint32_t region) const {
   bool known = true;
-  const auto is_being_bound = [this](std::uint32_t window) {
-    return std::ranges::any_of(endpoints, [window](const Endpoint& endpoint) {
-      return std::ranges::any_of(endpoint.requests, [window](const Request& request) {
-        return request.kind == Kind::bind && request.window == window;
-      });
-    });
-  };
   for (std::uint32_t i = 0; i < window_places; ++i) {
     if (windows[i].handle == DAT_HANDLE_NULL) continue;
     if (windows[i].unknown || is_being_bound(i))

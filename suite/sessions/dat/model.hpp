@@ -5,6 +5,7 @@
 // is admissible.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
@@ -72,6 +73,9 @@ struct FormerContext {
 };
 
 struct Notifier {
+  void may_be_triggered_by(std::uint32_t dispatcher) {
+    if (std::ranges::find(triggers, dispatcher) == triggers.end()) triggers.push_back(dispatcher);
+  }
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   /// Dispatchers that may have triggered it since it was last waited for.
   std::vector<std::uint32_t> triggers{};
@@ -240,6 +244,10 @@ class Model {
   [[nodiscard]] bool notifier_is_fed(std::uint32_t notifier) const;
   /// Nothing: nobody can know.
   [[nodiscard]] std::optional<bool> region_is_bound(std::uint32_t region) const;
+  /// The completion of a bind of it is owed.
+  [[nodiscard]] bool is_being_bound(std::uint32_t window) const;
+  /// The context that the window has, if any, gives no access any more.
+  void end_context_of(std::uint32_t window);
 
   // -- what is owed
   /// Events that have to come, and events that may.

@@ -6,12 +6,6 @@
 
 namespace suite::sessions::dat {
 
-namespace {
-
-constexpr DAT_TIMEOUT a_moment = 3'000;  // of microseconds
-
-}  // namespace
-
 void Player::make_notifier(const Step& step, Turn& turn) {
   Notifier& notifier = model_.notifiers[step.object % notifier_places];
   if (notifier.handle != DAT_HANDLE_NULL || turn.lane != 0) return;
@@ -39,8 +33,7 @@ void Player::free_notifier(const Step& step, Turn& turn) {
   notifier = {};
 }
 
-// Only of software events is it known when they arrive; and no text says
-// how many triggers are kept.
+// Only of software events is it known when they arrive; and no text says how many triggers are kept.
 void Player::wait_for_notifier(const Step& step, Turn& turn) {
   const std::uint32_t at = step.object % notifier_places;
   Notifier& notifier = model_.notifiers[at];
@@ -96,10 +89,9 @@ void Player::move_dispatcher(const Step& step, Turn& turn) {
   dispatcher.notifier = to;
   query_dispatcher({.object = at}, turn);
   if (!to) return;
-  model_.notifiers[*to].doubtful = model_.notifiers[*to].doubtful || dispatcher.was_fed;
   Notifier& notifier = model_.notifiers[*to];
-  if (std::ranges::find(notifier.triggers, at) == notifier.triggers.end())
-    notifier.triggers.push_back(at);
+  notifier.doubtful = notifier.doubtful || dispatcher.was_fed;
+  notifier.may_be_triggered_by(at);
 }
 
 }  // namespace suite::sessions::dat

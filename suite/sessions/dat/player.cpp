@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
 #include <set>
@@ -139,126 +141,74 @@ void Player::together(const std::vector<Step>& steps) {
   if (found) std::rethrow_exception(found);
 }
 
+struct Player::Performance {
+  Action action;
+  void (Player::*perform)(const Step&, Turn&);
+  /// `object` is an endpoint, which one lane alone may touch.
+  bool of_endpoint = false;
+};
+
+const Player::Performance& Player::performance_of(Action action) {
+  static constexpr auto table = std::to_array<Performance>({
+      {Action::make_zone, &Player::make_zone},
+      {Action::free_zone, &Player::free_zone},
+      {Action::make_region, &Player::make_region},
+      {Action::free_region, &Player::free_region},
+      {Action::query_region, &Player::query_region},
+      {Action::sync_memory, &Player::sync_memory},
+      {Action::make_window, &Player::make_window},
+      {Action::bind_window, &Player::bind_window},
+      {Action::query_window, &Player::query_window},
+      {Action::free_window, &Player::free_window},
+      {Action::make_dispatcher, &Player::make_dispatcher},
+      {Action::free_dispatcher, &Player::free_dispatcher},
+      {Action::query_dispatcher, &Player::query_dispatcher},
+      {Action::resize_dispatcher, &Player::resize_dispatcher},
+      {Action::post_software, &Player::post_software},
+      {Action::make_unwaitable, &Player::switch_dispatcher},
+      {Action::make_waitable, &Player::switch_dispatcher},
+      {Action::enable, &Player::switch_dispatcher},
+      {Action::disable, &Player::switch_dispatcher},
+      {Action::wait, &Player::wait},
+      {Action::dequeue, &Player::dequeue},
+      {Action::wait_blocked, &Player::wait_blocked},
+      {Action::make_notifier, &Player::make_notifier},
+      {Action::free_notifier, &Player::free_notifier},
+      {Action::wait_for_notifier, &Player::wait_for_notifier},
+      {Action::move_dispatcher, &Player::move_dispatcher},
+      {Action::make_queue, &Player::make_queue},
+      {Action::free_queue, &Player::free_queue},
+      {Action::query_queue, &Player::query_queue},
+      {Action::resize_queue, &Player::resize_queue},
+      {Action::set_low_watermark, &Player::set_low_watermark},
+      {Action::receive_shared, &Player::receive_shared},
+      {Action::make_endpoint, &Player::make_endpoint, true},
+      {Action::free_endpoint, &Player::free_endpoint, true},
+      {Action::query_endpoint, &Player::query_endpoint, true},
+      {Action::modify_endpoint, &Player::modify_endpoint, true},
+      {Action::set_watermark, &Player::set_watermark, true},
+      {Action::count_receives, &Player::count_receives, true},
+      {Action::get_status, &Player::get_status, true},
+      {Action::connect, &Player::connect, true},
+      {Action::disconnect, &Player::disconnect, true},
+      {Action::reset, &Player::reset, true},
+      {Action::receive, &Player::receive, true},
+      {Action::send, &Player::send, true},
+      {Action::write, &Player::write, true},
+      {Action::read, &Player::read, true},
+      {Action::set_context, &Player::set_context},
+      {Action::get_context, &Player::get_context},
+      {Action::settle, &Player::settle_as_step},
+  });
+  static_assert(table.size() == names_of(Action{}).size());
+  return *std::ranges::find(table, action, &Performance::action);
+}
+
 void Player::perform(const Step& step, Turn& turn) {
   note_(text_of(step));
-  if (step.action == Action::settle && turn.lane == 0) return settle(turn);
-  if (!perform_on_objects(step, turn) && !perform_on_dispatchers(step, turn))
-    perform_on_endpoints(step, turn);
-}
-
-bool Player::perform_on_objects(const Step& step, Turn& turn) {
-  switch (step.action) {
-    case Action::make_zone:
-      return make_zone(step, turn), true;
-    case Action::free_zone:
-      return free_zone(step, turn), true;
-    case Action::make_region:
-      return make_region(step, turn), true;
-    case Action::free_region:
-      return free_region(step, turn), true;
-    case Action::query_region:
-      return query_region(step, turn), true;
-    case Action::sync_memory:
-      return sync_memory(step, turn), true;
-    case Action::make_window:
-      return make_window(step, turn), true;
-    case Action::bind_window:
-      return bind_window(step, turn), true;
-    case Action::query_window:
-      return query_window(step, turn), true;
-    case Action::free_window:
-      return free_window(step, turn), true;
-    case Action::make_queue:
-      return make_queue(step, turn), true;
-    case Action::free_queue:
-      return free_queue(step, turn), true;
-    case Action::query_queue:
-      return query_queue(step, turn), true;
-    case Action::resize_queue:
-      return resize_queue(step, turn), true;
-    case Action::set_low_watermark:
-      return set_low_watermark(step, turn), true;
-    case Action::receive_shared:
-      return receive_shared(step, turn), true;
-    case Action::set_context:
-      return set_context(step, turn), true;
-    case Action::get_context:
-      return get_context(step, turn), true;
-    default:
-      return false;
-  }
-}
-
-bool Player::perform_on_dispatchers(const Step& step, Turn& turn) {
-  switch (step.action) {
-    case Action::make_dispatcher:
-      return make_dispatcher(step, turn), true;
-    case Action::free_dispatcher:
-      return free_dispatcher(step, turn), true;
-    case Action::query_dispatcher:
-      return query_dispatcher(step, turn), true;
-    case Action::resize_dispatcher:
-      return resize_dispatcher(step, turn), true;
-    case Action::post_software:
-      return post_software(step, turn), true;
-    case Action::make_unwaitable:
-    case Action::make_waitable:
-    case Action::enable:
-    case Action::disable:
-      return switch_dispatcher(step, turn), true;
-    case Action::wait:
-      return wait(step, turn), true;
-    case Action::dequeue:
-      return dequeue(step, turn), true;
-    case Action::wait_blocked:
-      return wait_blocked(step, turn), true;
-    case Action::make_notifier:
-      return make_notifier(step, turn), true;
-    case Action::free_notifier:
-      return free_notifier(step, turn), true;
-    case Action::wait_for_notifier:
-      return wait_for_notifier(step, turn), true;
-    case Action::move_dispatcher:
-      return move_dispatcher(step, turn), true;
-    default:
-      return false;
-  }
-}
-
-bool Player::perform_on_endpoints(const Step& step, Turn& turn) {
-  if (!may_touch(turn, step.object % endpoint_places)) return false;
-  switch (step.action) {
-    case Action::make_endpoint:
-      return make_endpoint(step, turn), true;
-    case Action::free_endpoint:
-      return free_endpoint(step, turn), true;
-    case Action::query_endpoint:
-      return query_endpoint(step, turn), true;
-    case Action::modify_endpoint:
-      return modify_endpoint(step, turn), true;
-    case Action::set_watermark:
-      return set_watermark(step, turn), true;
-    case Action::count_receives:
-      return count_receives(step, turn), true;
-    case Action::get_status:
-      return get_status(step, turn), true;
-    case Action::connect:
-      return connect(step, turn), true;
-    case Action::disconnect:
-      return disconnect(step, turn), true;
-    case Action::reset:
-      return reset(step, turn), true;
-    case Action::receive:
-      return receive(step, turn), true;
-    case Action::send:
-      return send(step, turn), true;
-    case Action::write:
-      return write(step, turn), true;
-    case Action::read:
-      return read(step, turn), true;
-    default:
-      return false;
-  }
+  const Performance& how = performance_of(step.action);
+  if (!how.of_endpoint || may_touch(turn, step.object % endpoint_places))
+    (this->*how.perform)(step, turn);
 }
 
 // ---------------------------------------------------------------- lanes
@@ -359,6 +309,10 @@ bool Player::make_room(Turn& turn, std::uint32_t at, DAT_COUNT events) {
 void Player::come_to_rest(Turn& turn, std::uint32_t endpoint) {
   const Endpoint& one = model_.endpoints[endpoint];
   if (one.phase == Phase::ending) drain(turn, one.connection_to);
+}
+
+void Player::settle_as_step(const Step& /*step*/, Turn& turn) {
+  if (turn.lane == 0) settle(turn);
 }
 
 void Player::settle(Turn& turn) {

@@ -21,6 +21,9 @@ using dat_case::Returns;
 using dat_case::returns_one_of;
 using dat_case::succeeds;
 
+/// How long it is waited for what may come, or not: of microseconds.
+inline constexpr DAT_TIMEOUT a_moment = 3'000;
+
 /// What a step is called with for the exchange.
 using Note = std::function<void(std::string_view)>;
 
@@ -56,10 +59,9 @@ class Player {
   };
 
   // -- player.cpp: steps, lanes, events
+  struct Performance;
+  static const Performance& performance_of(Action action);
   void perform(const Step& step, Turn& turn);
-  bool perform_on_objects(const Step& step, Turn& turn);
-  bool perform_on_dispatchers(const Step& step, Turn& turn);
-  bool perform_on_endpoints(const Step& step, Turn& turn);
   void together(const std::vector<Step>& steps);
   template <typename Function>
   DAT_RETURN call(Turn& turn, Function function) {
@@ -71,6 +73,7 @@ class Player {
   /// False: the call had no effect. A return that is not admissible is a finding.
   bool expect(const char* rule, DAT_RETURN got, const Returns& wanted);
   void settle(Turn& turn);
+  void settle_as_step(const Step& step, Turn& turn);
   void compare_memory(Turn& turn);
   /// Takes all that has to come, then all that is there.
   void drain(Turn& turn, std::uint32_t dispatcher);

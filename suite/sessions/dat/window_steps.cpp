@@ -43,14 +43,6 @@ Binding binding_of(const Step& step, const Window& window, const Region& region,
   return made;
 }
 
-bool is_being_bound(const Model& model, std::uint32_t window) {
-  return std::ranges::any_of(model.endpoints, [window](const Endpoint& endpoint) {
-    return std::ranges::any_of(endpoint.requests, [window](const Request& request) {
-      return request.kind == Kind::bind && request.window == window;
-    });
-  });
-}
-
 std::optional<std::uint32_t> first_window(const Model& model, std::uint32_t start) {
   for (std::uint32_t i = 0; i < window_places; ++i)
     if (model.windows[(start + i) % window_places].handle != DAT_HANDLE_NULL)
@@ -116,7 +108,7 @@ void Player::bind_window(const Step& step, Turn& turn) {
   Window& window = model_.windows[*place];
   const Region& region = model_.regions[region_place];
   // One that is suppressed may be under way for longer than anybody can know.
-  const bool bound_elsewhere = is_being_bound(model_, *place) ||
+  const bool bound_elsewhere = model_.is_being_bound(*place) ||
                                std::ranges::any_of(endpoint.requests, [](const Request& one) {
                                  return one.kind == Kind::bind;
                                });
@@ -148,12 +140,7 @@ void Player::bind_window(const Step& step, Turn& turn) {
   });
   if (!expect(rule, got, wanted)) return;
   binding.bound.context = empty ? 0 : context;
-  if (window.region)
-    model_.former.push_back({.remote = window.context,
-                             .address = reinterpret_cast<DAT_VADDR>(
-                                 model_.memory_of(*window.region).octets->data() + window.offset),
-                             .length = window.length,
-                             .of_window = *place});
+  model_.end_context_of(*place);
   Request request{.cookie = cookie, .kind = Kind::bind};
   request.statuses = of_a_request_posted(endpoint);
   request.suppressed = (flags & DAT_COMPLETION_SUPPRESS_FLAG) != 0;
@@ -185,7 +172,7 @@ void Player::query_window(const Step& step, Turn& turn) {
   };
   same("the IA", param.ia_handle == ia_->get());
   same("the zone", param.pz_handle == model_.zones[window.zone].handle);
-  if (window.unknown || !window.region || is_being_bound(model_, at)) return;
+  if (window.unknown || !window.region || model_.is_being_bound(at)) return;
   const Region& region = model_.regions[*window.region];
   const auto start =
       reinterpret_cast<DAT_VADDR>(model_.memory_of(*window.region).octets->data() + window.offset);
@@ -202,16 +189,11 @@ void Player::free_window(const Step& step, Turn& turn) {
   settle(turn);
   Window& window = model_.windows[at];
   // One whose suppressed bind may be under way is left alone until its endpoint is no more.
-  if (is_being_bound(model_, at)) return;
+  if (model_.is_being_bound(at)) return;
   ++played_;
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_rmr_free, window.handle); });
   if (!expect("dat.rmr-free.success", got, succeeds)) return;
-  if (window.region && !window.unknown)
-    model_.former.push_back({.remote = window.context,
-                             .address = reinterpret_cast<DAT_VADDR>(
-                                 model_.memory_of(*window.region).octets->data() + window.offset),
-                             .length = window.length,
-                             .of_window = at});
+  if (!window.unknown) model_.end_context_of(at);
   forget_context(window.handle);
   window = {};
 }
