@@ -364,8 +364,9 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
       findings_.raise(check::ddp_header, parts.incoming,
                       "the DDP header of a segment that the other end sent");
     else
-      findings_.note(NoteKind::not_judged, parts.incoming.fpdu.place,
-                     "the Terminate blames a segment that is not remembered");
+      findings_.note(
+          NoteKind::not_judged, parts.incoming.fpdu.place,
+          "the Terminate blames a segment that was not seen before it, or is not remembered");
     return 0;
   }
   const bool right_length = std::ranges::any_of(all, [&](const SentSegment& it) {
