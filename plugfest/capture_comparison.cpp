@@ -5,7 +5,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -91,21 +90,13 @@ class Stream final : public analyzer::StreamReceiver {
 
 using Streams = std::map<capture::Flow, Stream>;
 
-bool is_of(const capture::Flow& flow, const CellAddresses& addresses) {
-  std::set<std::pair<std::array<std::byte, 16>, bool>> ends, wanted;
-  for (const capture::Endpoint& end : {flow.from, flow.to}) ends.emplace(end.address, end.ipv6);
-  for (const std::string& text : {addresses.initiator, addresses.responder})
-    if (const auto end = capture::Endpoint::parse(text, 0)) wanted.emplace(end->address, end->ipv6);
-  return ends == wanted;
-}
-
-Streams streams_of(const Captured& captured, const CellAddresses& addresses) {
+Streams streams_of(const Captured& captured, const CellTraffic& cell) {
   Streams streams;
   std::uint32_t number = 0;
   for (const capture::Frame& frame : captured.frames) {
     ++number;
     const auto segment = capture::parse_segment(captured.link, frame.octets);
-    if (segment && is_of(segment->flow, addresses))
+    if (segment && cell.has(segment->flow))
       streams[segment->flow].add(*segment, number, frame.time);
   }
   for (auto& [flow, stream] : streams) stream.finish();
@@ -141,8 +132,8 @@ const Stream* find(const Streams& streams, const capture::Flow& flow) {
 
 }  // namespace
 
-std::string difference(const Captured& one, const Captured& other, const CellAddresses& addresses) {
-  const Streams first = streams_of(one, addresses), second = streams_of(other, addresses);
+std::string difference(const Captured& one, const Captured& other, const CellTraffic& cell) {
+  const Streams first = streams_of(one, cell), second = streams_of(other, cell);
   for (const auto& [flow, stream] : first)
     if (const Stream* same = find(second, flow))
       if (const auto offset = first_difference(stream, *same))

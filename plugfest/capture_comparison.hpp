@@ -5,17 +5,13 @@
 #include <string>
 
 #include "plugfest/capture_point.hpp"
+#include "plugfest/cell_traffic.hpp"
 
 namespace plugfest {
 
-/// The two ends of the cell: literals.
-struct CellAddresses {
-  std::string initiator, responder;
-};
-
-/// What two captures show differently of the TCP streams between these addresses, in one line; empty:
-/// nothing. What a capture lacks is no difference if it has trouble, which explains it.
+/// What two captures show differently of the cell's TCP streams, in one line; empty: nothing. What a
+/// capture lacks is no difference if it has trouble, which explains it.
 [[nodiscard]] std::string difference(const Captured& one, const Captured& other,
-                                     const CellAddresses& addresses);
+                                     const CellTraffic& cell);
 
 }  // namespace plugfest

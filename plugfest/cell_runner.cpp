@@ -50,6 +50,9 @@ class CellRun {
   [[nodiscard]] static std::size_t best_of(const std::vector<Captured>& all);
   [[nodiscard]] CaptureRecord keep(const Captured& captured, std::size_t at) const;
   [[nodiscard]] Captured take_captures();
+  [[nodiscard]] CellTraffic traffic() const {
+    return {order_.initiator.address, order_.responder.address, record_.listened};
+  }
   void look_at_the_wire();
 
   const CellOrder& order_;
@@ -162,9 +165,9 @@ Captured CellRun::take_captures() {
   outcome_.frames = judged.frames;
   outcome_.dropped = judged.dropped;
   outcome_.capture_trouble = judged.trouble;
-  const CellAddresses addresses{order_.initiator.address, order_.responder.address};
+  const CellTraffic cell = traffic();
   for (std::size_t at = 0; at < all.size() && outcome_.capture_trouble.empty(); ++at)
-    if (at != best) outcome_.capture_trouble = difference(all[best], all[at], addresses);
+    if (at != best) outcome_.capture_trouble = difference(all[best], all[at], cell);
   if (all.size() == 1) outcome_.captures.clear();
   return std::move(all[best]);
 }
@@ -173,8 +176,7 @@ void CellRun::look_at_the_wire() {
   const Captured captured = take_captures();
   judge_wire(captured.frames,
              {.link = captured.link,
-              .initiator = order_.initiator.address,
-              .responder = order_.responder.address,
+              .cell = traffic(),
               .expectation = expectation_,
               .played_to_the_end = !stopped_},
              outcome_);

@@ -27,9 +27,7 @@ std::string cut(std::string_view text) {
 class Judge final : public analyzer::Sink {
  public:
   Judge(const WireQuery& query, Outcome& outcome)
-      : initiator_(capture::Endpoint::parse(query.initiator, 0)),
-        responder_(capture::Endpoint::parse(query.responder, 0)),
-        outcome_(outcome) {}
+      : initiator_(query.cell.initiator()), responder_(query.cell.responder()), outcome_(outcome) {}
 
   void mpa_frame(const analyzer::Connection& connection,
                  const analyzer::MpaFrameSeen& seen) override {
@@ -165,8 +163,8 @@ void judge_wire(std::span<const capture::Frame> frames, const WireQuery& query, 
   std::uint32_t number = 0;
   for (const capture::Frame& frame : frames) {
     ++number;
-    if (const auto segment = capture::parse_segment(query.link, frame.octets))
-      analysis.segment(*segment, number, frame.time);
+    const auto segment = capture::parse_segment(query.link, frame.octets);
+    if (segment && query.cell.has(segment->flow)) analysis.segment(*segment, number, frame.time);
   }
   analysis.finish();
   judge.check(query.expectation, query.played_to_the_end);

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "dissectors/capture/frame.hpp"
+#include "plugfest/cell_traffic.hpp"
 #include "plugfest/scenarios/scenario_run.hpp"
 #include "plugfest/verdict.hpp"
 
@@ -14,7 +14,7 @@ namespace plugfest {
 
 struct WireQuery {
   dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
-  std::string initiator, responder;  ///< addresses
+  CellTraffic cell;
   WireExpectation expectation;
   bool played_to_the_end = true;  ///< otherwise nothing is demanded that may not have happened
 };

@@ -66,7 +66,10 @@ std::optional<ScenarioStop> stop_of(const std::function<void()>& work) {
 
 std::uint16_t AgentSide::listen() {
   const bool ipv6 = address_.find(':') != std::string::npos;
-  return Consumer::listen(address_, ipv6 ? base::Family::ipv6 : base::Family::ipv4);
+  const std::uint16_t port =
+      Consumer::listen(address_, ipv6 ? base::Family::ipv6 : base::Family::ipv4);
+  record_.listened.push_back(port);
+  return port;
 }
 
 namespace {

@@ -29,6 +29,7 @@ struct Record {
   base::Duration step_timeout;      ///< of one step
   std::vector<Check> checks{};
   std::vector<Step> steps{};
+  std::vector<std::uint16_t> listened{};  ///< ports of both sides
 
   void note(std::optional<Side> side, std::string text);
   /// Records a check that must hold; the scenario continues if it does not.
@@ -47,7 +48,6 @@ class AgentSide final : public suite::cases::Consumer {
   [[nodiscard]] const std::string& address() const { return address_; }
 
   using Consumer::connect;
-  using Consumer::listen;
   /// Its port; one listener for the whole scenario.
   [[nodiscard]] std::uint16_t listen();
   void connect(Handle endpoint, const AgentSide& to, std::uint16_t port,

@@ -15,7 +15,7 @@ namespace {
 namespace capture = dissectors::capture;
 
 constexpr std::size_t piece = 1000, pieces = 10;
-const CellAddresses ends{.initiator = "10.0.0.1", .responder = "10.0.0.2"};
+const CellTraffic ends("10.0.0.1", "10.0.0.2", {});
 
 capture::Flow flow(const char* from, const char* to) {
   return {capture::Endpoint::parse(from, 4000).value(), capture::Endpoint::parse(to, 5000).value()};
