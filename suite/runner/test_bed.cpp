@@ -94,6 +94,7 @@ class MemoryTestBed final : MemorySetup, public InProcessTestBed {
 
 void apply(const WorkerSetup& setup, cases::Environment& environment) {
   environment.deadline_scale = setup.deadline_scale;
+  environment.reply_deadline = std::chrono::milliseconds(setup.reply_deadline);
   environment.quiet_window = std::chrono::nanoseconds(setup.quiet_window);
   environment.pics = setup.pics;
   environment.strict = setup.strict;

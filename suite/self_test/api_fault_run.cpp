@@ -63,10 +63,10 @@ class FaultSearch {
   void try_fault(const ApiFault& fault, ApiFaultResult& result) {
     for (unsigned nth = 0; nth <= most_tries && !wanted_.empty(); ++nth) {
       FaultyIut wrong(right_.iut, fault, nth);
-      Environment environment{right_.loop,           right_.tester,       wrong,
-                              right_.iut_ipv4,       right_.iut_ipv6,     right_.iut_further,
-                              right_.deadline_scale, right_.quiet_window, right_.pics,
-                              right_.strict};
+      Environment environment{right_.loop,           right_.tester,         wrong,
+                              right_.iut_ipv4,       right_.iut_ipv6,       right_.iut_further,
+                              right_.deadline_scale, right_.reply_deadline, right_.quiet_window,
+                              right_.pics,           right_.strict};
       const CaseOutcome outcome = parts_.execute(case_, environment);
       if (!wrong.has_struck()) return;
       if (outcome.verdict != Verdict::fail) continue;

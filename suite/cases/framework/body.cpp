@@ -18,7 +18,7 @@ constexpr int shortening = 10;
 
 Body::Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome)
     : Judging(a_case.rules, outcome.expectations),
-      iut(environment.iut, context),
+      iut(environment.iut, context, environment.reply_deadline),
       peer(*this, context),
       case_(a_case),
       environment_(environment),

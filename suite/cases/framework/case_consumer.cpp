@@ -9,17 +9,15 @@ namespace suite::cases {
 
 namespace {
 
-// For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
-// for its configuration, which may load a driver again.
-constexpr auto reset_timeout = std::chrono::seconds(12);
 // However little time is left for the row: that the IUT was slow before says nothing about the
 // agent.
 constexpr auto least_reply_timeout = std::chrono::seconds(3);
 
 }  // namespace
 
-CaseConsumer::CaseConsumer(iut::Iut& iut, lower_tester::Context& context)
-    : Consumer(iut, context.loop), context_(context) {}
+CaseConsumer::CaseConsumer(iut::Iut& iut, lower_tester::Context& context,
+                           base::Duration reply_deadline)
+    : Consumer(iut, context.loop), context_(context), reply_deadline_(reply_deadline) {}
 
 void CaseConsumer::giving(const iut::Command& command) {
   if (std::holds_alternative<iut::PostReceive>(command)) ++receives_posted_;
@@ -50,8 +48,9 @@ base::TimePoint CaseConsumer::reply_due() const {
 
 base::TimePoint CaseConsumer::completion_due() const { return context_.deadline; }
 
-base::TimePoint CaseConsumer::reset_due() const {
-  return std::max(context_.deadline, now() + reset_timeout);
+base::TimePoint CaseConsumer::preparation_due() const {
+  // An agent that is reached by lines is given up first, and started again.
+  return std::max(context_.deadline, now() + reply_deadline_ + std::chrono::seconds(1));
 }
 
 void CaseConsumer::stop_as_gone(const iut::GoneEvent& gone) const {
@@ -63,11 +62,11 @@ void CaseConsumer::stop_as_gone(const iut::GoneEvent& gone) const {
 }
 
 iut::Reply CaseConsumer::configure(iut::Configure command, std::string_view what) {
-  return try_call(std::move(command), what, reset_due());
+  return try_call(std::move(command), what, preparation_due());
 }
 
 void CaseConsumer::reset() {
-  checked(try_call(iut::Reset{}, "reset", reset_due()), "reset");
+  checked(try_call(iut::Reset{}, "reset", preparation_due()), "reset");
   forget_all();
   receives_posted_ = 0;
 }

@@ -13,7 +13,7 @@ namespace suite::cases {
 
 class CaseConsumer final : public Consumer {
  public:
-  CaseConsumer(iut::Iut& iut, lower_tester::Context& context);
+  CaseConsumer(iut::Iut& iut, lower_tester::Context& context, base::Duration reply_deadline);
 
   void reset();
   [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
@@ -34,9 +34,12 @@ class CaseConsumer final : public Consumer {
   [[nodiscard]] base::TimePoint completion_due() const override;
   [[nodiscard]] std::string_view who() const override { return "the upper tester"; }
   [[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) const override;
-  [[nodiscard]] base::TimePoint reset_due() const;
+  /// For what is not the case's own: an IUT may first have to give up, by its own timers, what the
+  /// last case began, and its configuration may load a driver again.
+  [[nodiscard]] base::TimePoint preparation_due() const;
 
   lower_tester::Context& context_;
+  base::Duration reply_deadline_;
   base::TimePoint answers_due_{};
   std::uint32_t receives_posted_ = 0;
 };

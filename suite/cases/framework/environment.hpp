@@ -57,6 +57,8 @@ struct Environment {
 
   /// PIXIT: deadlines are multiplied by it.
   double deadline_scale = 1.0;
+  /// PIXIT: how long the upper tester may take to reset and configure the IUT.
+  std::chrono::nanoseconds reply_deadline = std::chrono::seconds(30);
   /// PIXIT: how long to watch that nothing arrives.
   std::chrono::nanoseconds quiet_window = std::chrono::milliseconds(100);
   /// What the vendor says about capabilities; what is absent follows from the hello.

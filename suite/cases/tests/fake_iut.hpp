@@ -27,7 +27,10 @@ class FakeIut final : public iut::Iut {
       reply.base = 0;
     }
     if (answer) answer(command, reply);
-    events.emplace_back(reply);
+    if (takes == base::Duration::zero())
+      events.emplace_back(reply);
+    else
+      loop_.schedule(loop_.now() + takes, [this, reply] { events.emplace_back(reply); });
     return posted.size();
   }
   [[nodiscard]] std::optional<iut::Event> next_event(base::TimePoint deadline) override {
@@ -46,6 +49,7 @@ class FakeIut final : public iut::Iut {
   std::vector<iut::Command> posted;
   std::deque<iut::Event> events;
   std::function<void(const iut::Command&, iut::Reply&)> answer;
+  base::Duration takes{};  ///< from a command to its reply
   iut::Hello hello_;
 
  private:

@@ -52,6 +52,24 @@ BOOST_AUTO_TEST_CASE(a_case_that_expects_nothing_is_an_error) {
   BOOST_TEST(outcome.reason == "the case expected nothing");
 }
 
+BOOST_AUTO_TEST_CASE(an_iut_is_reset_and_configured_in_the_time_of_a_reply) {
+  iut.hello_.capabilities = {std::string(iut::capability::configure_crc)};
+  const auto configured_within = [this](base::Duration time) {
+    environment.current_configuration.reset();
+    iut.answer = [this, time](const iut::Command& command, const iut::Reply&) {
+      iut.takes = std::holds_alternative<iut::Configure>(command) ? time : base::Duration::zero();
+    };
+    return run("holds");
+  };
+  // Longer than the deadline of the case, which begins behind it.
+  BOOST_TEST((configured_within(29s).verdict == Verdict::pass));
+  const CaseOutcome late = configured_within(40s);
+  BOOST_TEST((late.verdict == Verdict::error));
+  BOOST_TEST(late.reason.find("no reply of the upper tester to: configure") == 0U);
+  environment.reply_deadline = 60s;
+  BOOST_TEST((configured_within(40s).verdict == Verdict::pass));
+}
+
 BOOST_AUTO_TEST_CASE(a_case_whose_expectations_hold_passes) {
   const CaseOutcome outcome = run("holds");
   BOOST_TEST((outcome.verdict == Verdict::pass));
