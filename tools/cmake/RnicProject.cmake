@@ -40,6 +40,9 @@ target_link_options(rnic_options INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:RNIC_OPTIMISED_ACROSS>>>>:-fno-lto>")
 # Clang reports to the caller of std::stable_sort what libstdc++ 12 uses within it.
 target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+# GCC collects its garbage whenever its memory has grown by a part of what it has: from here on (KiB), not from its usual 128 MiB.
+# It saves a tenth of the time to compile.
+target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 if(RNIC_SANITIZE)
   # A finding of a sanitizer ends the program: otherwise UBSan would print it and continue, and the test would pass.
   target_compile_options(rnic_options INTERFACE
@@ -57,12 +60,17 @@ function(rnic_timeout seconds)
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
-# rnic_library(NAME SOURCES a.cpp ... LIBS x ...): the static library of one component.
+# rnic_library(NAME [PRECOMPILE header.hpp] SOURCES a.cpp ... LIBS x ...): the static library of one component. A header of the
+# project that most of many files include is worth being precompiled for them.
 function(rnic_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILE" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC rnic_options ${ARG_LIBS})
-  rnic_precompiled(${name} rnic_library_headers)
+  if(ARG_PRECOMPILE)
+    rnic_precompile_for(${name} ${ARG_PRECOMPILE})
+  else()
+    rnic_precompiled(${name} rnic_library_headers)
+  endif()
 endfunction()
 
 # rnic_optimise_across(PROGRAM LIBRARY...): in a release, the program is optimised as a whole with these libraries. They also hold
@@ -160,18 +168,18 @@ if(RNIC_SANITIZE)
   set(RNIC_PRECOMPILE OFF)  # some targets differ in their sanitizers
 endif()
 if(RNIC_PRECOMPILE)
-  set(headers <algorithm> <array> <bit> <chrono> <cstdint> <deque> <expected> <filesystem> <functional> <map> <memory> <optional>
+  set(RNIC_COMMON_HEADERS <algorithm> <array> <bit> <chrono> <cstdint> <deque> <expected> <filesystem> <functional> <map> <memory> <optional>
     <ranges> <set> <span> <string> <string_view> <tuple> <utility> <variant> <vector> <fmt/format.h>)
   set(no_code "${PROJECT_BINARY_DIR}/generated/no_code.cpp")
   file(CONFIGURE OUTPUT "${no_code}" CONTENT "")
   add_library(rnic_library_headers STATIC "${no_code}")
   target_link_libraries(rnic_library_headers PRIVATE rnic_options fmt::fmt)
-  target_precompile_headers(rnic_library_headers PRIVATE ${headers})
+  target_precompile_headers(rnic_library_headers PRIVATE ${RNIC_COMMON_HEADERS})
   # A program's code is position independent in another way than a library's.
   add_executable(rnic_test_headers "${no_code}")
   target_compile_options(rnic_test_headers PRIVATE $<$<CONFIG:Debug>:-O0>)
   target_link_libraries(rnic_test_headers PRIVATE rnic_options fmt::fmt rnic_test_main)
-  target_precompile_headers(rnic_test_headers PRIVATE ${headers} <boost/test/unit_test.hpp>)
+  target_precompile_headers(rnic_test_headers PRIVATE ${RNIC_COMMON_HEADERS} <boost/test/unit_test.hpp>)
 endif()
 
 # rnic_precompiled(TARGET HEADERS): TARGET uses the headers that target HEADERS has precompiled.
@@ -180,5 +188,12 @@ function(rnic_precompiled name headers)
     target_precompile_headers(${name} REUSE_FROM ${headers})
     # What is defined for fmt must be defined for all that include it by the precompiled headers.
     target_compile_definitions(${name} PRIVATE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
+  endif()
+endfunction()
+
+# rnic_precompile_for(TARGET HEADER): TARGET precompiles for itself what all have precompiled, and HEADER of the project.
+function(rnic_precompile_for name header)
+  if(RNIC_PRECOMPILE)
+    target_precompile_headers(${name} PRIVATE ${RNIC_COMMON_HEADERS} <${header}>)
   endif()
 endfunction()

@@ -26,6 +26,10 @@ NOT_PLAYED = {"played": False, "caught": False, "failed": [], "doubtful": [], "r
 PLACE_OF_DAT = "reference_rnic/dat/"
 
 
+def selected(cases):
+    return [word for case in cases for word in ("--select", case)]
+
+
 def in_order(rules):
     return dict(sorted(rules.items(), key=lambda one: (-one[1], one[0])))
 
@@ -105,7 +109,7 @@ class Judge:
         cases = [one for one in first["failed"] if one not in self.usual and not one.startswith("finding:")]
         if not cases:
             return {**first, "caught": False, "failed": [], "rules": {}}
-        chosen = [word for case in cases[:40] for word in ("--select", case)]
+        chosen = selected(cases[:40])
         again, without = (self.run(each, *DAT, "--strict", *chosen) for each in (number, 0))
         failed = [one for one in again["failed"] if one not in without["failed"]]
         rules = {rule: count for rule, count in again["rules"].items() if count > without["rules"].get(rule, 0)}
@@ -116,11 +120,23 @@ class Judge:
         return findings(*self.workshop.program(SUITE, "soak", "--seed", str(self.arguments.seed), "--sessions", str(self.arguments.sessions),
                                                timeout=self.arguments.timeout, environment=self.environment(number)))
 
+    def dat_soak(self, number):
+        """Sessions of the DAT API, in real time: what fails has to fail again."""
+        first = self.arguments.seed
+        sessions = [f"soak.dat.{seed}" for seed in range(first, first + self.arguments.dat_sessions)]
+        seen = self.run(number, *DAT, *selected(sessions))
+        if not seen["failed"]:
+            return seen
+        again = self.run(number, *DAT, *selected(one for one in seen["failed"] if not one.startswith("finding:")))
+        return {**again, "doubtful": sorted({*again["doubtful"], *seen["doubtful"], *seen["failed"]} - set(again["failed"]))}
+
     def mutant(self, entry):
         """Only what can reach the mutant is played, and DAT, which takes longest, where it is most likely to show or nothing else has shown it."""
         number, in_dat = entry["id"], PLACE_OF_DAT in entry["where"]
         record = {"id": number, "cases": NOT_PLAYED, "dat": NOT_PLAYED, "soak": NOT_PLAYED}
-        if not in_dat:
+        if in_dat:
+            record["soak"] = self.dat_soak(number)
+        else:
             record |= {"cases": self.cases(number), "soak": self.soak(number)}
         if entry["shows"] != "wire" or not batches.is_caught(record):
             record["dat"] = self.dat(number)
@@ -133,7 +149,7 @@ class Judge:
 
     def unchanged(self):
         """Why the RNIC without a mutant does not pass; None if it does."""
-        for what, seen in (("cases", self.cases(0)), ("dat", self.run(0, *DAT)), ("soak", self.soak(0))):
+        for what, seen in (("cases", self.cases(0)), ("dat", self.run(0, *DAT)), ("soak", self.soak(0)), ("soak of DAT", self.dat_soak(0))):
             if seen["exit"] != 0:
                 return f"{what}: exit {seen['exit']}, {', '.join([*seen['failed'], *seen['doubtful'], *seen['rules']][:5])}"
         return None
@@ -149,6 +165,7 @@ def parse_arguments():
     parser.add_argument("--table", action="store_true", help="plays nothing: makes the table again, from the records and reading.yaml")
     parser.add_argument("--seed", type=int, default=1, help="of the first session (default 1)")
     parser.add_argument("--sessions", type=int, default=2000, help="for each mutant (default 2000)")
+    parser.add_argument("--dat-sessions", type=int, default=300, help="of the DAT API, for each mutant in it (default 300)")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for one run of cases or sessions (default 300)")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/mutants/batch"), help="where it is built (default build/mutants/batch)")
@@ -209,7 +226,7 @@ def main():
         batch = batches.load(arguments.batch)
         if unknown := set(arguments.only or []) - set(batch.entries):
             raise batches.Unusable(f"--only: the batch has no mutant {', '.join(map(str, sorted(unknown)))}")
-        how = {"batch": batch.folder.name, "seed": arguments.seed, "sessions": arguments.sessions,
+        how = {"batch": batch.folder.name, "seed": arguments.seed, "sessions": arguments.sessions, "dat_sessions": arguments.dat_sessions,
                "commit": batches.git(root, "rev-parse", "HEAD").stdout.strip()}
         code = 0 if arguments.table else build_and_judge(batch, arguments, root, how)
         if code:
@@ -223,7 +240,7 @@ def main():
     records = records_in(arguments.out, batch)
     if arguments.table:
         known = json.loads((arguments.out / "record.json").read_text())
-        how = {name: known[name] for name in how}
+        how = {name: known[name] for name in how if name in known}
     write(arguments.out, batch, records, how)
     print("\n".join(batches.figures(batch, [records[number] for number in sorted(records)])))
     return 0
