@@ -21,7 +21,8 @@ import bench_lint
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "wireshark/tests"))
 import plugin  # noqa: E402  tshark as a plain user has it
 
-PORTS = {5445: "another dissector's", 20001: "iWARP for Wireshark, too"}
+PORT_OF_IWARP = 20001
+PORTS = {5445: "another dissector's", PORT_OF_IWARP: "iWARP for Wireshark, too"}
 
 
 def run(words):
@@ -77,7 +78,7 @@ def main():
     parser.add_argument("--tshark", default="tshark")
     parser.add_argument("--size", type=int, default=64, help="MiB of each file (default 64)")
     parser.add_argument("--rounds", type=int, default=5, help="runs of each on each file (default 5)")
-    parser.add_argument("--most", type=float, default=1.3, help="how many times as long the plugin may take (default 1.3)")
+    parser.add_argument("--most", type=float, default=1.3, help="how many times as long the plugin may take where both find iWARP (default 1.3)")
     parser.add_argument("--most-memory", type=float, default=128,
                         help="octets for each FPDU that it may need more than Wireshark's own dissectors (default 128)")
     arguments = parser.parse_args()
@@ -90,8 +91,10 @@ def main():
         (plugin.SCRATCH / "none").mkdir()
         if "rnic_iwarp" not in plugin.tshark("-G", "plugins"):
             raise SystemExit(f"{arguments.module}: tshark does not load it; name it as it is built, in VERSION/epan")
-        figures = [measure(arguments, kind, port, plugin.SCRATCH) for kind in bench_lint.KINDS for port in PORTS]
-    slow, large = max(ratio for ratio, _ in figures) > arguments.most, max(more for _, more in figures) > arguments.most_memory
+        figures = {(kind, port): measure(arguments, kind, port, plugin.SCRATCH) for kind in bench_lint.KINDS for port in PORTS}
+    # On the other port Wireshark's own dissectors find no iWARP: what takes no time is not compared.
+    slow = max(ratio for (_, port), (ratio, _) in figures.items() if port == PORT_OF_IWARP) > arguments.most
+    large = max(more for _, more in figures.values()) > arguments.most_memory
     sys.exit(1 if slow or large else 0)
 
 
