@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-bench: the reference RNIC beside plain sockets, in interleaved rounds.
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -97,7 +99,12 @@ class Runner {
                                                   : 20000 + (port_ - 20000 + 1) % 12000);
     if (is_stock_program(contender)) return play_stock_program(contender, scenario.work, port_);
     End server = start(scenario, contender, true), client = start(scenario, contender, false);
-    const Sample sample{.client = result_of_end(client), .server = result_of_end(server)};
+    Sample sample;
+    // The one that fails is read first: the other may wait for it, and is ended with it.
+    const bool client_first = is_first(client, server);
+    if (client_first) sample.client = result_of_end(client);
+    sample.server = result_of_end(server);
+    if (!client_first) sample.client = result_of_end(client);
     for (End* end : {&client, &server}) {
       end->stays.close();
       need(end->process.wait().code == 0, ("the contender '" + contender + "' failed").c_str());
@@ -135,6 +142,14 @@ class Runner {
         setup, error);
     if (!process) throw std::runtime_error(error);
     return {std::move(*process), std::move(pipe->read_end), std::move(stays->write_end)};
+  }
+  /// Whether this end has a result, or has failed, before the other.
+  static bool is_first(const End& one, const End& other) {
+    std::array<pollfd, 2> outputs{pollfd{one.output.get(), POLLIN, 0},
+                                  pollfd{other.output.get(), POLLIN, 0}};
+    while (poll(outputs.data(), outputs.size(), -1) < 0 && errno == EINTR) {
+    }
+    return outputs[0].revents != 0;
   }
   static Measured result_of_end(End& end) {
     std::string text;
