@@ -107,14 +107,25 @@ class Rfc:
         return "Unknown" if self.number < 0 else DOCUMENTS.get(self.number, f"RFC {self.number}")
 
 
-def states_of(case, known_findings=frozenset()):
+def known_findings(report):
+    """The rules of its findings that are no new failure."""
+    return {finding.rule for finding in report.findings if not finding.is_new_failure}
+
+
+def state_of(judgement, case, known=frozenset()):
+    """Of the rule that it names; `known` are the rules of known findings."""
+    if judgement.verdict == "also_seen":
+        return "known" if judgement.rule in known else "broken"
+    if judgement.verdict == "fail":
+        return "known" if case.is_known else "broken"
+    return "kept" if judgement.verdict == "pass" else judgement.verdict
+
+
+def states_of(case, known=frozenset()):
     """The state that one case gives to each rule that it names, worst judgement first."""
-    of_verdict = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error",
-                  "fail": "known" if case.is_known else "broken"}
     found = collections.defaultdict(list)
     for judgement in case.judgements:
-        also = "known" if judgement.rule in known_findings else "broken"
-        found[judgement.rule].append(also if judgement.verdict == "also_seen" else of_verdict[judgement.verdict])
+        found[judgement.rule].append(state_of(judgement, case, known))
     for advisory in case.advisories:
         if advisory.rule:
             found[advisory.rule].append("advisory")
@@ -128,7 +139,7 @@ def states_of(case, known_findings=frozenset()):
 def coverage(report, catalogue):
     """One Rfc for each in the catalogue, and a last one for rules that it does not have."""
     uses, in_frames, seen = collections.defaultdict(list), collections.Counter(), collections.defaultdict(set)
-    known = {finding.rule for finding in report.findings if not finding.is_new_failure}
+    known = known_findings(report)
     for case in report.cases:
         in_frames.update(case.judged_in_frames)
         for rule, state in states_of(case, known).items():

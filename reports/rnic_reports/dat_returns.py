@@ -15,8 +15,6 @@ CODES = ("SUCCESS", "ABORT", "CONN_QUAL_IN_USE", "INSUFFICIENT_RESOURCES", "INTE
 ORDER = tuple("DAT_" + code for code in CODES)
 # How a case writes a return: the call, if it is known, and the code, followed by a subtype.
 RETURNED = re.compile(r"(?:(?P<call>dat_\w+|ia_ha_related): )?(?P<code>DAT_[A-Z_]+)\b")
-OF_VERDICT = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error", "fail": "broken",
-              "also_seen": "broken"}
 
 
 @dataclasses.dataclass
@@ -53,11 +51,11 @@ def table_of(report, catalogue):
     found = collections.defaultdict(lambda: collections.defaultdict(list))
     for name, codes in catalogue.returns.items():
         found[name].update((code, []) for code in codes)
+    known = coverage.known_findings(report)
     for case in report.cases:
         for judgement in case.judgements:
             for name, code in _returns(judgement, catalogue):
-                state = "known" if judgement.verdict == "fail" and case.is_known else OF_VERDICT[judgement.verdict]
-                found[name][code].append((case, state))
+                found[name][code].append((case, coverage.state_of(judgement, case, known)))
     return Table([Call(name, [Return(code, code in catalogue.returns.get(name, ()), returns[code]) for code in ORDER if code in returns])
                   for name, returns in sorted(found.items())])
 

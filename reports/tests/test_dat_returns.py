@@ -14,8 +14,8 @@ def judged(actual, verdict="pass", admissible=()):
     return types.SimpleNamespace(rule="dat.pz-free.success", actual=actual, verdict=verdict, admissible=list(admissible))
 
 
-def report(**cases):
-    return types.SimpleNamespace(cases=[types.SimpleNamespace(id=name, judgements=judgements, is_known=name.startswith("known"))
+def report(findings=(), **cases):
+    return types.SimpleNamespace(findings=findings, cases=[types.SimpleNamespace(id=name, judgements=judgements, is_known=name.startswith("known"))
                                         for name, judgements in cases.items()])
 
 
@@ -25,8 +25,8 @@ def rows(table):
 
 
 class TestReturns(unittest.TestCase):
-    def table(self, **cases):
-        return dat_returns.table_of(report(**cases), RULES)
+    def table(self, findings=(), **cases):
+        return dat_returns.table_of(report(findings, **cases), RULES)
 
     def test_stated_returns_stand_there_even_if_none_came(self):
         table = self.table()
@@ -50,6 +50,12 @@ class TestReturns(unittest.TestCase):
     def test_what_a_random_session_finds_is_broken(self):
         table = self.table(a=[judged("dat_pz_free: DAT_SUCCESS", "also_seen", ["DAT_INVALID_STATE"])])
         self.assertEqual("broken", table.calls[1].returns[2].state)
+
+    def test_a_known_finding_is_known(self):
+        for new, state in ((False, "known"), (True, "broken")):
+            finding = types.SimpleNamespace(rule="dat.pz-free.success", is_new_failure=new)
+            table = self.table([finding], a=[judged("dat_pz_free: DAT_SUCCESS", "also_seen", ["DAT_INVALID_STATE"])])
+            self.assertEqual(state, table.calls[1].returns[2].state)
 
     def test_what_is_no_return_has_no_place(self):
         table = self.table(a=[judged("DAT_CONNECTION_EVENT_BROKEN"), judged("completion 1: DAT_DTO_SUCCESS"), judged("no event")])
