@@ -67,11 +67,17 @@ class Judge final : public analyzer::Sink {
  private:
   [[nodiscard]] std::optional<Side> side_of(const analyzer::Connection& connection,
                                             analyzer::Direction direction) const {
-    const capture::Endpoint& sender = connection.sender(direction);
+    if (const auto sender = side_at(connection.sender(direction))) return sender;
+    // One that uses another of its addresses is not the one at the other end.
+    const auto receiver = side_at(connection.sender(analyzer::opposite(direction)));
+    if (!receiver) return std::nullopt;
+    return *receiver == Side::initiator ? Side::responder : Side::initiator;
+  }
+  /// Two at one address cannot be told apart.
+  [[nodiscard]] std::optional<Side> side_at(const capture::Endpoint& sender) const {
     const auto is = [&sender](const std::optional<capture::Endpoint>& end) {
       return end && end->ipv6 == sender.ipv6 && end->address == sender.address;
     };
-    // Two on one address cannot be told apart.
     if (is(initiator_) == is(responder_)) return std::nullopt;
     return is(initiator_) ? Side::initiator : Side::responder;
   }

@@ -62,7 +62,9 @@ BOOST_AUTO_TEST_CASE(the_cells_own_connection) {
 
 BOOST_AUTO_TEST_CASE(from_another_address_of_a_host) {
   const auto frames = faulty(flow("10.0.9.1", 4000, "10.0.0.2", 5000));
-  BOOST_TEST(judged(frames, {"10.0.0.1", "10.0.0.2", {5000}}).findings.size() == 1U);
+  const Outcome outcome = judged(frames, {"10.0.0.1", "10.0.0.2", {5000}});
+  BOOST_TEST_REQUIRE(outcome.findings.size() == 1U);
+  BOOST_TEST((outcome.findings.front().side == Side::initiator));
 }
 
 BOOST_AUTO_TEST_CASE(what_others_send) {
