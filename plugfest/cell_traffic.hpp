@@ -18,8 +18,8 @@ class CellTraffic {
               const std::vector<std::uint16_t>& listened);
 
   /// Its ends are those of the cell, or one of them is where an end has listened: a host may connect
-  /// from another of its addresses, and a port mapper may show
-  /// another port on the wire. Two ends at one address can be told from others by the port alone.
+  /// from another of its addresses, and a port mapper may put another port on the wire. Two ends at
+  /// one address can be told from others by the port alone.
   [[nodiscard]] bool has(const dissectors::capture::Flow& flow) const;
 
   /// Nothing: not a literal.

@@ -60,8 +60,8 @@ function(rnic_timeout seconds)
   set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
 endfunction()
 
-# rnic_library(NAME [PRECOMPILE header.hpp] SOURCES a.cpp ... LIBS x ...): the static library of one component. A header of the
-# project that most of many files include is worth being precompiled for them.
+# rnic_library(NAME [PRECOMPILE header.hpp] SOURCES a.cpp ... LIBS x ...): the static library of one component. PRECOMPILE: a header
+# of the project that nearly all files of a large component include.
 function(rnic_library name)
   cmake_parse_arguments(ARG "" "PRECOMPILE" "SOURCES;LIBS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})

@@ -125,9 +125,10 @@ class Judge:
         first = self.arguments.seed
         sessions = [f"soak.dat.{seed}" for seed in range(first, first + self.arguments.dat_sessions)]
         seen = self.run(number, *DAT, *selected(sessions))
-        if not seen["failed"]:
+        failed = [one for one in seen["failed"] if not one.startswith("finding:")]
+        if not failed:
             return seen
-        again = self.run(number, *DAT, *selected(one for one in seen["failed"] if not one.startswith("finding:")))
+        again = self.run(number, *DAT, *selected(failed))
         return {**again, "doubtful": sorted({*again["doubtful"], *seen["doubtful"], *seen["failed"]} - set(again["failed"]))}
 
     def mutant(self, entry):
