@@ -23,14 +23,27 @@ CellTraffic::CellTraffic(const std::string& initiator, const std::string& respon
       if (const auto listener = Endpoint::parse(end, port)) listeners_.push_back(*listener);
 }
 
+std::optional<Side> CellTraffic::side_at(const Endpoint& end) const {
+  const bool of_initiator = same_address(end, initiator_);
+  if (of_initiator == same_address(end, responder_)) return std::nullopt;
+  return of_initiator ? Side::initiator : Side::responder;
+}
+
 bool CellTraffic::has(const dissectors::capture::Flow& flow) const {
   const auto listened_at = [this](const Endpoint& end) {
     return std::ranges::find(listeners_, end) != listeners_.end();
   };
   if (listened_at(flow.from) || listened_at(flow.to)) return true;
-  if (initiator_ && same_address(*initiator_, responder_)) return false;
-  return (same_address(flow.from, initiator_) && same_address(flow.to, responder_)) ||
-         (same_address(flow.from, responder_) && same_address(flow.to, initiator_));
+  const auto from = side_at(flow.from), to = side_at(flow.to);
+  return from && to && from != to;
+}
+
+std::optional<Side> CellTraffic::sender_of(const dissectors::capture::Flow& flow) const {
+  if (const auto sender = side_at(flow.from)) return sender;
+  // One that uses another of its addresses is not the one at the other end.
+  const auto receiver = side_at(flow.to);
+  if (!receiver) return std::nullopt;
+  return *receiver == Side::initiator ? Side::responder : Side::initiator;
 }
 
 }  // namespace plugfest

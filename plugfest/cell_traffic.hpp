@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dissectors/capture/frame.hpp"
+#include "plugfest/verdict.hpp"
 
 namespace plugfest {
 
@@ -22,15 +23,12 @@ class CellTraffic {
   /// one address can be told from others by the port alone.
   [[nodiscard]] bool has(const dissectors::capture::Flow& flow) const;
 
-  /// Nothing: not a literal.
-  [[nodiscard]] const std::optional<dissectors::capture::Endpoint>& initiator() const {
-    return initiator_;
-  }
-  [[nodiscard]] const std::optional<dissectors::capture::Endpoint>& responder() const {
-    return responder_;
-  }
+  /// Which end sends what goes this way; nothing: they have one address.
+  [[nodiscard]] std::optional<Side> sender_of(const dissectors::capture::Flow& flow) const;
 
  private:
+  [[nodiscard]] std::optional<Side> side_at(const dissectors::capture::Endpoint& end) const;
+
   std::optional<dissectors::capture::Endpoint> initiator_, responder_;  ///< port 0
   std::vector<dissectors::capture::Endpoint> listeners_;
 };

@@ -21,13 +21,12 @@ constexpr std::size_t most_lines = 400, most_findings = 100, longest_line = 400;
 
 std::string cut(std::string_view text) {
   return text.size() <= longest_line ? std::string(text)
-                                     : std::string(text.substr(0, longest_line)) + "...";
+                                     : fmt::format("{}...", text.substr(0, longest_line));
 }
 
 class Judge final : public analyzer::Sink {
  public:
-  Judge(const WireQuery& query, Outcome& outcome)
-      : initiator_(query.cell.initiator()), responder_(query.cell.responder()), outcome_(outcome) {}
+  Judge(const WireQuery& query, Outcome& outcome) : cell_(query.cell), outcome_(outcome) {}
 
   void mpa_frame(const analyzer::Connection& connection,
                  const analyzer::MpaFrameSeen& seen) override {
@@ -67,19 +66,8 @@ class Judge final : public analyzer::Sink {
  private:
   [[nodiscard]] std::optional<Side> side_of(const analyzer::Connection& connection,
                                             analyzer::Direction direction) const {
-    if (const auto sender = side_at(connection.sender(direction))) return sender;
-    // One that uses another of its addresses is not the one at the other end.
-    const auto receiver = side_at(connection.sender(analyzer::opposite(direction)));
-    if (!receiver) return std::nullopt;
-    return *receiver == Side::initiator ? Side::responder : Side::initiator;
-  }
-  /// Two at one address cannot be told apart.
-  [[nodiscard]] std::optional<Side> side_at(const capture::Endpoint& sender) const {
-    const auto is = [&sender](const std::optional<capture::Endpoint>& end) {
-      return end && end->ipv6 == sender.ipv6 && end->address == sender.address;
-    };
-    if (is(initiator_) == is(responder_)) return std::nullopt;
-    return is(initiator_) ? Side::initiator : Side::responder;
+    return cell_.sender_of(
+        {connection.sender(direction), connection.sender(analyzer::opposite(direction))});
   }
   void add(const analyzer::Connection& connection, const analyzer::Place& place,
            std::string_view text) {
@@ -91,7 +79,7 @@ class Judge final : public analyzer::Sink {
   void compare(const std::string& what, const std::string& expected,
                const std::function<std::string(const analyzer::Negotiated&)>& actual);
 
-  std::optional<capture::Endpoint> initiator_, responder_;
+  const CellTraffic& cell_;
   Outcome& outcome_;
   std::vector<analyzer::Negotiated> settled_;
   std::vector<std::optional<Side>> terminates_;  ///< who sent each
@@ -167,12 +155,22 @@ void judge_wire(std::span<const capture::Frame> frames, const WireQuery& query, 
   Judge judge(query, outcome);
   analyzer::Analyzer analysis(analyzer::Options{}, judge);
   std::uint32_t number = 0;
+  bool seen = false;
   for (const capture::Frame& frame : frames) {
     ++number;
     const auto segment = capture::parse_segment(query.link, frame.octets);
-    if (segment && query.cell.has(segment->flow)) analysis.segment(*segment, number, frame.time);
+    if (!segment || !query.cell.has(segment->flow)) continue;
+    seen = true;
+    analysis.segment(*segment, number, frame.time);
   }
   analysis.finish();
+  // The wire then says nothing of what was demanded of it; a scenario that ended early may never
+  // have connected.
+  if (!seen && query.played_to_the_end) {
+    if (outcome.capture_trouble.empty())
+      outcome.capture_trouble = "the capture shows no connection between the two ends";
+    return;
+  }
   judge.check(query.expectation, query.played_to_the_end);
 }
 

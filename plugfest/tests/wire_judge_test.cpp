@@ -74,6 +74,27 @@ BOOST_AUTO_TEST_CASE(what_others_send) {
   BOOST_TEST(outcome.wire.empty());
 }
 
+// What both ends report is not confirmed by a capture that has seen neither.
+BOOST_AUTO_TEST_CASE(a_capture_without_the_cells_connection) {
+  const auto strangers = faulty(flow("10.0.0.3", 4000, "10.0.0.4", 5000));
+  const CellTraffic cell("10.0.0.1", "10.0.0.2", {5000});
+  WireExpectation expectation;
+  expectation.revision = 1;
+  for (const auto& frames : {strangers, std::vector<capture::Frame>{}}) {
+    Outcome outcome;
+    outcome.checks.push_back({Side::initiator, "established", "yes", "yes", true});
+    judge_wire(frames, {.cell = cell, .expectation = expectation}, outcome);
+    judge(outcome, std::nullopt);
+    BOOST_TEST((outcome.verdict == Verdict::inconclusive));
+    BOOST_TEST(outcome.reason.find("no connection between the two ends") != std::string::npos,
+               outcome.reason);
+    Outcome stopped;
+    judge_wire(frames, {.cell = cell, .expectation = expectation, .played_to_the_end = false},
+               stopped);
+    BOOST_TEST(stopped.capture_trouble.empty());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(two_ends_at_one_address) {
   const auto frames = faulty(flow("127.0.0.1", 4000, "127.0.0.1", 5000));
   BOOST_TEST(judged(frames, {"127.0.0.1", "127.0.0.1", {5000}}).findings.size() == 1U);
