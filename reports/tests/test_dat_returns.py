@@ -15,8 +15,8 @@ def judged(actual, verdict="pass", admissible=()):
 
 
 def report(findings=(), **cases):
-    return types.SimpleNamespace(findings=findings, cases=[types.SimpleNamespace(id=name, judgements=judgements, is_known=name.startswith("known"))
-                                        for name, judgements in cases.items()])
+    return types.SimpleNamespace(findings=findings, cases=[
+        types.SimpleNamespace(id=name, judgements=judgements, is_known=name.startswith("known")) for name, judgements in cases.items()])
 
 
 def rows(table):

@@ -182,7 +182,7 @@ class Corpus(unittest.TestCase):
         for begin in range(0, len(parts), 50):
             with self.subTest(first=parts[begin].name):
                 total += self.same_as_lint(joined(parts[begin:begin + 50], plugin.SCRATCH / f"deviations-{begin}.pcap"))
-        self.assertGreater(total, len(parts), "there is something to compare")
+        self.assertGreater(total, 1000 // plugin.PROGRAMS.sample, "there is something to compare")
 
 
 def main():

@@ -179,8 +179,7 @@ Seeds seeds_in(const std::string& file) {
 bool write_seeds(const Seeds& seeds, const std::string& file) {
   std::ofstream output(file);
   output << "# By deviation, the seed of a session that finds it at its rule, which is played "
-            "first; any other "
-            "may do. Write it anew when the drawing has changed:\n"
+            "first; any other may do. Write it anew when the drawing has changed:\n"
             "# sessions_on_reference --sessions 2500 deviations --write-seeds FILE\n";
   for (const auto& [name, seed] : seeds) output << name << ' ' << seed << '\n';
   return static_cast<bool>(output.flush());
@@ -227,7 +226,8 @@ int main(int argc, char** argv) {
   CLI::App* deviations = app.add_subcommand("deviations", "those not on the list must be found");
   deviations->add_option("--known", known, "the file of those that are not found yet");
   deviations->add_option("--again", again, "how many for each of these");
-  deviations->add_option("--seeds", seeds_file, "the file of the seeds that are tried first");
+  deviations->add_option("--seeds", seeds_file, "the file of the seeds that are tried first")
+      ->check(CLI::ExistingFile);
   deviations->add_option("--write-seeds", new_seeds, "those that have found each");
   CLI::App* one = app.add_subcommand("one", "show the session of the seed");
   CLI11_PARSE(app, argc, argv);
