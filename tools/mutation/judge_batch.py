@@ -27,7 +27,8 @@ PLACE_OF_DAT = "reference_rnic/dat/"
 
 
 def selected(cases):
-    return [word for case in cases for word in ("--select", case)]
+    """The sentinels are played in any case, and are not selected. If only they failed, the run is the same again."""
+    return [word for case in cases if not case.startswith("harness.") for word in ("--select", case)]
 
 
 def in_order(rules):

@@ -372,6 +372,51 @@ DAT_CASE(reset_endpoint_connects_again, calls(dat_ep_reset, dat_ep_connect),
   (void)expect_completion(pair.passive.receives, 1, DAT_DTO_SUCCESS);
 }
 
+DAT_CASE(reset_endpoint_has_nothing_outstanding, calls(dat_ep_reset, dat_ep_get_status),
+         rules("dat.ep-get-status.success")) {
+  const Pair pair = connected();
+  const std::size_t size = std::size_t{256} * 1024;
+  const Lmr memory(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  need(post_recv(pair.active.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+  for (DAT_UINT64 id = 2; id <= 3; ++id)
+    need(post_read(pair.active.ep.get(), {sink.triplet()}, memory.remote(), id), "no read");
+  need(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  (void)next_event(pair.active.connection);
+  expect(CALL(dat_ep_reset, pair.active.ep.get()), succeeds, "dat.ep-reset.success");
+  DAT_EP_STATE state{};
+  DAT_BOOLEAN receives{}, requests{};
+  expect(CALL(dat_ep_get_status, pair.active.ep.get(), &state, &receives, &requests), succeeds);
+  expect_that(state == DAT_EP_STATE_UNCONNECTED, "unconnected", state_text(state));
+  expect_that(receives != DAT_FALSE, "receives idle", "receives outstanding");
+  expect_that(requests != DAT_FALSE, "requests idle", "requests outstanding");
+}
+
+// Receives of an earlier connection take nothing of the next, however it came about.
+DAT_CASE(receive_before_an_acceptance_does_not_come_back, calls(dat_ep_reset, dat_ep_post_recv),
+         rules("dat.ep-reset.success", "dat.ep-post-recv.success")) {
+  const Pz pz = ia().pz();
+  const Side server = make_side(ia(), pz), client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  const Listener listener(ia());
+  for (DAT_UINT64 id = 1; id <= 2; ++id) {
+    row(fmt::format("connection {}", id), [&] {
+      need(post_recv(server.ep.get(), {memory.triplet(8 * id, 8)}, id), "no receive");
+      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+      need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+      for (const Side* side : {&client, &server})
+        (void)expect_event(side->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+      need(post_send(client.ep.get(), {memory.triplet(0, 8)}, 9), "no send");
+      (void)expect_completion(server.receives, id, DAT_DTO_SUCCESS);
+      (void)expect_completion(client.requests, 9, DAT_DTO_SUCCESS);
+      need(CALL(dat_ep_disconnect, client.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+      for (const Side* side : {&client, &server}) {
+        (void)next_event(side->connection);
+        expect(CALL(dat_ep_reset, side->ep.get()), succeeds);
+      }
+    });
+  }
+}
+
 // Why it ended the last time says nothing about the next.
 DAT_CASE(endpoint_that_was_reset_can_break, calls(dat_ep_reset, dat_ep_set_watermark),
          rules("dat.ep-reset.success", "dat.ep-set-watermark.hard")) {

@@ -329,6 +329,23 @@ DAT_CASE(peer_cannot_write_without_remote_write, calls(dat_lmr_create, dat_ep_po
   expect_that(closed.octets().front() == std::byte{0xA5}, "memory unchanged", "written");
 }
 
+DAT_CASE(peer_cannot_write_to_a_region_of_another_that_it_may_write_to,
+         calls(dat_lmr_create, dat_ep_post_rdma_write), rules("dat.lmr-create.no-remote-write")) {
+  const Pair pair = connected();
+  Lmr open(ia(), pair.pz.get(), 64);
+  const Lmr source(ia(), pair.pz.get(), 64, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
+  Made closed;
+  DAT_REGION_DESCRIPTION description{};
+  description.for_lmr_handle = open.get();
+  need(closed.create(ia().get(), pair.pz.get(), DAT_MEM_TYPE_LMR, description, 64,
+                     static_cast<DAT_MEM_PRIV_FLAGS>(0x13)),
+       "no region of a region");
+  DAT_RMR_TRIPLET target = open.remote();
+  target.rmr_context = closed.remote;
+  expect_closed_to_peers(*this, Rdma::write, pair, source.triplet(), target);
+  expect_that(open.octets().front() == std::byte{0xA5}, "memory unchanged", "written");
+}
+
 DAT_CASE(peer_cannot_read_without_remote_read, calls(dat_lmr_create, dat_ep_post_rdma_read),
          rules("dat.lmr-create.no-remote-read")) {
   const Pair pair = connected();

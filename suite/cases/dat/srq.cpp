@@ -303,14 +303,23 @@ DAT_HANDLE_CASES(resize, dat_srq_resize, "dat.srq-resize.invalid-handle", DAT_HA
 DAT_CASE(watermark_above_the_receives_is_reported_at_once, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
-  expect(queue.post(1), succeeds);
-  expect(CALL(dat_srq_set_lw, queue.srq.get(), 2), succeeds);
+  Users users(*this, queue);
+  users.connect(*this);
+  for (DAT_UINT64 i = 1; i <= 2; ++i) expect(queue.post(i), succeeds);
+  expect(CALL(dat_srq_set_lw, queue.srq.get(), 3), succeeds);
   DAT_EVENT event{};
   DAT_COUNT more = 0;
   expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
   expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
               event_text(event.event_number));
-  same(*this, "low watermark", queue.query(*this).low_watermark, 2);
+  same(*this, "low watermark", queue.query(*this).low_watermark, 3);
+  // Only once: what takes a receive afterwards is not reported.
+  const Lmr from(ia(), queue.pz.get(), 8);
+  users.send(*this, from.triplet());
+  expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
+  int told = 0;
+  while (async_event(ia(), event) == DAT_SUCCESS) told += is_watermark(event, queue.srq) ? 1 : 0;
+  same(*this, "further events", told, 0);
 }
 
 DAT_CASE(watermark_is_reported_once_when_it_is_passed, calls(dat_srq_set_lw),
