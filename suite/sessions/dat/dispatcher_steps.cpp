@@ -12,6 +12,10 @@ namespace suite::sessions::dat {
 
 namespace {
 
+static_assert(usual_flags(Action::make_dispatcher) ==
+              (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG |
+               DAT_EVD_RMR_BIND_FLAG));
+
 /// Only the consumer feeds it: what is in it is known.
 bool is_software_only(const Model& model, std::uint32_t at) {
   const Dispatcher& dispatcher = model.dispatchers[at];

@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned remote_privileges =
     DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+static_assert(usual_flags(Action::make_region) == DAT_MEM_PRIV_ALL_FLAG);
 
 }  // namespace
 
