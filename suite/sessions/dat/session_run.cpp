@@ -17,6 +17,7 @@
 #include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/dat/framework/dat_session.hpp"
 #include "suite/iut/child_words.hpp"
+#include "suite/sessions/dat/finding.hpp"
 #include "suite/sessions/dat/session_file.hpp"
 #include "suite/sessions/dat/session_text.hpp"
 #include "suite/sessions/dat/shortening.hpp"
@@ -133,16 +134,20 @@ class SessionRun {
     return rules::find(rule) != nullptr ? rule : "dat.ia-open.success";
   }
   static std::optional<ExpectationRecord> death_in(const Lines& lines) {
+    bool hostile = false;
+    for (const DatLine& line : lines)
+      if (line.step) hostile = *line.step == sessions::hostile_note;
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
       const auto& death = line->died ? line->died : line->hung;
       if (!death) continue;
+      if (hostile && death->in_libdat2) return std::nullopt;
       ExpectationRecord record;
       record.rule = rule_of(*death);
       record.admissible = {"a return code"};
       record.actual =
           line->died ? fmt::format("{}: signal {} in {}", death->call, death->signal, death->place)
                      : fmt::format("{} did not return", death->call);
-      record.judgement = Judgement::also_seen;
+      record.judgement = hostile ? Judgement::advisory : Judgement::also_seen;
       return record;
     }
     return std::nullopt;
@@ -153,7 +158,7 @@ class SessionRun {
       if (line.expectation && line.expectation->judgement == Judgement::also_seen)
         return line.expectation->rule;
     const auto death = death_in(lines);
-    return death ? death->rule : "";
+    return death && death->judgement == Judgement::also_seen ? death->rule : "";
   }
 
   void tell(const Lines& lines) const {
