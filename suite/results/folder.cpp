@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/results/folder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include <fmt/format.h>
 
+#include "base/line_file.hpp"
 #include "base/record/json_writer.hpp"
+#include "suite/results/kept_session.hpp"
 #include "suite/results/record_tables.hpp"
 
 namespace suite::results {
@@ -34,6 +37,23 @@ Result<void> Folder::append(const JournalLine& line) { return folder_.append(to_
 
 Result<void> Folder::add(const CaseRecord& record) {
   return append({.run = {}, .attempt = record, .end = {}});
+}
+
+Result<void> Folder::keep_session(CaseRecord& record) const {
+  const auto says = std::ranges::find_if(record.outcome.exchange, [](const Step& step) {
+    return step.text.starts_with(session_prefix);
+  });
+  if (says == record.outcome.exchange.end()) return {};
+  const auto file = fs::path("sessions") / (record.id + ".json");
+  std::error_code error;
+  fs::create_directory(path() / "sessions", error);
+  const std::string_view text = std::string_view(says->text).substr(session_prefix.size());
+  const int fault = error ? error.value() : base::replace_file(path() / file, text);
+  if (fault != 0)
+    return std::unexpected(fmt::format("cannot write {}: {}", (path() / file).string(),
+                                       std::generic_category().message(fault)));
+  says->text = "to be played again: " + file.string();
+  return {};
 }
 
 Result<void> Folder::sync() { return folder_.sync(); }

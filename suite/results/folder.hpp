@@ -25,6 +25,9 @@ class Folder {
   [[nodiscard]] Result<void> go_on(const Journal& earlier, const RunRecord& run);
   /// Appends one attempt. A line that does not fit on the disk is removed again.
   [[nodiscard]] Result<void> add(const CaseRecord& record);
+  /// Writes what is left of a session that found something beside the document (kept_session.hpp), so
+  /// that the exchange only names the file.
+  [[nodiscard]] Result<void> keep_session(CaseRecord& record) const;
   /// Returns when everything that was added is on the disk.
   [[nodiscard]] Result<void> sync();
   /// The document of the journal so far.

@@ -362,7 +362,8 @@ IutInstance::Observer::Again Run::case_judged(results::CaseRecord record, bool a
                    .reason = fmt::format("it {} beside other cases, and is played again alone",
                                          record.failed_beside_others ? "failed" : "passed")};
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
-  auto added = folder_->add(record);
+  auto added = folder_->keep_session(record);
+  if (added) added = folder_->add(record);
   // One sync for everything that is settled at this moment, so that the disk does not slow down the
   // run.
   if (added && records_++ % 8 == 0) added = folder_->sync();

@@ -3,14 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 
 #include "suite/cases/framework/family.hpp"
 #include "suite/sessions/covering_sessions.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
+#include "suite/sessions/script.hpp"
 #include "suite/sessions/session_file.hpp"
 
 namespace suite::runner {
@@ -21,9 +20,7 @@ using base::Family;
 using cases::family_of;
 
 constexpr std::string_view seed_prefix = "soak.session.", pairs_prefix = "soak.pairs.",
-                           script_prefix = "soak.script.", layer = "soak";
-/// Stands for / in the id of a script, since an id is also the name of a pcap.
-constexpr char separator = ':';
+                           layer = "soak";
 
 std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view id) {
   if (!id.starts_with(prefix)) return std::nullopt;
@@ -45,16 +42,9 @@ std::optional<std::uint64_t> pairs_number_of(std::string_view id) {
   return number && *number < pairs().size() ? number : std::nullopt;
 }
 
-std::optional<std::filesystem::path> script_of(std::string_view id) {
-  if (!id.starts_with(script_prefix)) return std::nullopt;
-  std::string path(id.substr(script_prefix.size()));
-  std::ranges::replace(path, separator, '/');
-  return path;
-}
-
 /// The session that the id names. The error is one line.
 std::expected<sessions::Session, std::string> session_of(std::string_view id) {
-  const auto script = script_of(id);
+  const auto script = sessions::script_of(id);
   if (const auto number = pairs_number_of(id)) return pairs().session(*number, *number);
   if (!script) return sessions::draw(number_after(seed_prefix, id).value_or(0));
   auto file = sessions::read_session(*script);
@@ -96,24 +86,12 @@ std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", seed_pre
 
 std::string pairs_id(std::uint64_t number) { return fmt::format("{}{}", pairs_prefix, number); }
 
-std::expected<std::string, std::string> script_id(const std::filesystem::path& file) {
-  std::string path = file.lexically_normal().string();
-  const bool plain = std::ranges::all_of(path, [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+").contains(static_cast<char>(c));
-  });
-  if (!plain)
-    return std::unexpected(fmt::format(
-        "{}: the path of a script may only have letters, digits and / . _ - +; rename it", path));
-  std::ranges::replace(path, '/', separator);
-  return fmt::format("{}{}", script_prefix, path);
-}
-
 std::optional<cases::Case> session_case(const SuiteParts& parts, const std::string& id) {
   if (parts.dat_session)
     if (auto one = parts.dat_session(id)) return one;
   const auto seed = number_after(seed_prefix, id);
   const auto number = pairs_number_of(id);
-  const auto script = script_of(id);
+  const auto script = sessions::script_of(id);
   if (!seed && !number && !script) return std::nullopt;
   cases::Case one;
   one.id = id;

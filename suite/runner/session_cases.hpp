@@ -3,12 +3,10 @@
 // log of its kernel, and its known issues (docs/soak.md).
 //
 // The id of a session is `soak.session.SEED`, that of one of those that cover all pairs
-// `soak.pairs.NUMBER`, that of a script `soak.script.PATH`. It judges no rule of its
+// `soak.pairs.NUMBER`, that of a script sessions::script_id(). It judges no rule of its
 // own: what the model finds is reported once for all sessions, as `finding:RULE`.
 #pragma once
 
-#include <expected>
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -20,8 +18,6 @@ namespace suite::runner {
 [[nodiscard]] std::string session_id(std::uint64_t seed);
 /// `number`: from 0.
 [[nodiscard]] std::string pairs_id(std::uint64_t number);
-/// The error is one line: the path has characters that an id cannot have.
-[[nodiscard]] std::expected<std::string, std::string> script_id(const std::filesystem::path& file);
 /// The case of this id; nothing if it is not that of a session.
 [[nodiscard]] std::optional<cases::Case> session_case(const SuiteParts& parts,
                                                       const std::string& id);

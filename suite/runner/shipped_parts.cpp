@@ -8,6 +8,7 @@
 #endif
 #include "suite/cases/framework/boost_executor.hpp"
 #include "suite/runner/sentinel_case.hpp"
+#include "suite/sessions/dat/session_file.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
 namespace suite::runner {
@@ -21,7 +22,9 @@ SuiteParts shipped_suite() {
     if (row.id == "kdat.post.send_is_received") parts.kdat_sentinel = row;
     parts.table.push_back(std::move(row));
   }
-  parts.dat_session = cases::dat::dat_session_row;
+  parts.dat_session = [](const std::string& id) {
+    return cases::dat::dat_session_row(id, sessions::dat::text_of_script(id));
+  };
   parts.dat_sentinel.id = parts.sentinel.id + "_by_dat";
   parts.kdat_sentinel.id = parts.sentinel.id + "_by_kdat";
 #endif

@@ -14,6 +14,7 @@
 #include "suite/model/fault.hpp"
 #include "suite/runner/session_cases.hpp"
 #include "suite/sessions/covering_sessions.hpp"
+#include "suite/sessions/dat/session_file.hpp"
 #include "suite/sessions/script.hpp"
 #include "suite/sessions/session_file.hpp"
 #include "suite/sessions/shrinking.hpp"
@@ -238,12 +239,22 @@ ExitCode soak_in_memory(const SuiteParts& parts, SoakOptions options) {
 
 ExitCode replay_as_run(const SoakOptions& options, const std::vector<std::string>& others,
                        const PerformCommand& perform) {
-  const auto id = script_id(options.file);
+  const auto id = sessions::script_id(options.file);
   if (!id) return complain(ExitCode::usage, id.error());
   std::vector<std::string> run{"run", "--iut", options.iut, "--select", *id};
   if (!options.out.empty()) run.insert(run.end(), {"--out", options.out});
   run.insert(run.end(), others.begin(), others.end());
   return perform(std::move(run));
+}
+
+ExitCode replay_of_dat(const SoakOptions& options, const std::vector<std::string>& others,
+                       const PerformCommand& perform) {
+  const auto file = sessions::dat::read_session(options.file);
+  if (!file) return complain(ExitCode::usage, file.error());
+  if (!is_of_dat(options))
+    return complain(ExitCode::usage,
+                    options.file + ": it is a session of the DAT API; give --iut dat:NAME");
+  return replay_as_run(options, others, perform);
 }
 
 }  // namespace
@@ -301,7 +312,9 @@ ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
   bool words = false;
   auto* file_option = app.add_option("file", options.file,
                                      "the session, or a script of your own (.yaml, docs/soak.md)");
-  app.add_flag("--words", words, "lists what a script may consist of, with all defaults");
+  app.add_flag("--words", words,
+               "lists what a script may consist of, with all defaults; with --iut dat:NAME, of the "
+               "DAT API");
   app.add_option(
       "--iut", options.iut,
       "as for `rnic-suite run`, whose options apply as well; by default the reference in "
@@ -311,16 +324,22 @@ ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
       "examples:\n"
       "  rnic-suite replay findings/12-ddp.tagged.base-or-bounds.json\n"
       "  rnic-suite replay bug.yaml\n"
+      "  rnic-suite replay soak-dat/sessions/soak.dat.12.json --iut dat:reference\n"
       "  rnic-suite replay bug.yaml --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
       "exit: 0 nothing found, 1 a finding, 2 usage, 3 harness");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   if (words) {
-    base::say(stdout, "{}", sessions::script_words());
+    base::say(stdout, "{}",
+              is_of_dat(options) ? sessions::dat::script_words() : sessions::script_words());
     return ExitCode::good;
   }
   if (file_option->empty()) return complain(ExitCode::usage, "replay: name a file; see --help");
+  if (sessions::dat::is_session(options.file))
+    return replay_of_dat(options, app.remaining(), perform);
   const auto file = sessions::read_session(options.file);
   if (!file) return complain(ExitCode::usage, file.error());
+  if (is_of_dat(options))
+    return complain(ExitCode::usage, options.file + ": a session of the DAT API says `api: dat`");
   if (!options.iut.empty()) return replay_as_run(options, app.remaining(), perform);
   if (!options.out.empty() || !app.remaining().empty())
     return complain(ExitCode::usage,

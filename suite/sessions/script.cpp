@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <numeric>
 
@@ -18,11 +19,16 @@ namespace {
 using base::StrictYaml;
 using base::record::Json;
 
-/// Truth values and numbers (decimal or 0x...) as such, every other scalar as text.
+constexpr std::string_view script_prefix = "soak.script.";
+/// Stands for / in the id of a script, since an id is also the name of a pcap.
+constexpr char separator = ':';
+
+/// Truth values and numbers (decimal, also negative, or 0x...) as such, every other scalar as text.
 Json scalar(const YAML::Node& node) {
   const std::string& text = node.Scalar();
   if (text == "true" || text == "false") return text == "true";
   if (std::uint64_t number = 0; YAML::convert<std::uint64_t>::decode(node, number)) return number;
+  if (std::int64_t number = 0; YAML::convert<std::int64_t>::decode(node, number)) return number;
   return text;
 }
 
@@ -97,30 +103,23 @@ Json list(StrictYaml& yaml, const YAML::Node& node, const char* what, Item&& ite
 }
 
 Json session(StrictYaml& yaml, const YAML::Node& script) {
-  Json made{{"version", 1}, {"streams", Json::array({Json::object()})}};
+  Json made{{"version", 1}};
   yaml.each(script, "a script", [&](const std::string& key, const YAML::Node& value) {
-    if (key == "streams")
+    if (key == "api")
+      take_member(yaml, made, key, value);
+    else if (key == "streams")
       made[key] =
           list(yaml, value, "streams", [&](const YAML::Node& each) { return stream(yaml, each); });
     else if (key == "steps")
       made[key] =
           list(yaml, value, "steps", [&](const YAML::Node& each) { return step(yaml, each); });
     else
-      yaml.fault_of_key("a script has `streams` and `steps` only");
+      yaml.fault_of_key("a script has `streams` and `steps` only, or `api: dat` and `steps`");
   });
   if (!made.contains("steps")) yaml.fault("there are no `steps`");
+  if (!made.contains("api") && !made.contains("streams"))
+    made["streams"] = Json::array({Json::object()});
   return made;
-}
-
-template <typename Record>
-std::string defaults() {
-  const Json record = base::record::to_json(Record{});
-  std::string text;
-  for (const auto& [member, value] : record.items())
-    if (member != "action")
-      text += fmt::format("  {}: {}\n", member,
-                          value.is_string() ? value.template get<std::string>() : value.dump());
-  return text;
 }
 
 template <typename Enumeration>
@@ -130,13 +129,42 @@ std::string words() {
 
 }  // namespace
 
+std::expected<std::string, std::string> script_id(const std::filesystem::path& file) {
+  std::string path = file.lexically_normal().string();
+  const bool plain = std::ranges::all_of(path, [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("/._-+").contains(static_cast<char>(c));
+  });
+  if (!plain)
+    return std::unexpected(fmt::format(
+        "{}: the path of a script may only have letters, digits and / . _ - +; rename it", path));
+  std::ranges::replace(path, '/', separator);
+  return fmt::format("{}{}", script_prefix, path);
+}
+
+std::optional<std::filesystem::path> script_of(std::string_view id) {
+  if (!id.starts_with(script_prefix)) return std::nullopt;
+  std::string path(id.substr(script_prefix.size()));
+  std::ranges::replace(path, separator, '/');
+  return path;
+}
+
+std::string defaults_of(const Json& record) {
+  std::string text;
+  for (const auto& [member, value] : record.items())
+    if (member != "action")
+      text += fmt::format("  {}: {}\n", member,
+                          value.is_string() ? value.get<std::string>() : value.dump());
+  return text;
+}
+
 std::string script_words() {
+  using base::record::to_json;
   std::string rights;
   for (const Right& right : all_rights) rights += fmt::format("  {}\n", right.name);
-  return "actions\n" + words<Action>() + "\nmembers of a step\n" + defaults<Step>() +
+  return "actions\n" + words<Action>() + "\nmembers of a step\n" + defaults_of(to_json(Step{})) +
          "\nrights of register_region, a list; all of them if it is left out\n" + rights +
-         "\nwrong\n" + words<Wrong>() + "\nmembers of a stream\n" + defaults<StreamSetup>() +
-         "\nfault\n" + words<StartupFault>();
+         "\nwrong\n" + words<Wrong>() + "\nmembers of a stream\n" +
+         defaults_of(to_json(StreamSetup{})) + "\nfault\n" + words<StartupFault>();
 }
 
 std::expected<Json, std::string> session_of_script(const std::string& name,
@@ -146,6 +174,15 @@ std::expected<Json, std::string> session_of_script(const std::string& name,
   if (const auto script = yaml.parse(text)) made = session(yaml, *script);
   if (!yaml.faults().empty()) return std::unexpected(yaml.faults().front());
   return made;
+}
+
+std::expected<Json, std::string> json_of_session(const std::filesystem::path& file) {
+  const auto text = base::read_text(file);
+  if (!text) return std::unexpected(text.error().front());
+  if (file.extension() == ".yaml") return session_of_script(file.string(), *text);
+  Json json = Json::parse(*text, nullptr, false);
+  if (json.is_discarded()) return std::unexpected(file.string() + " is not JSON");
+  return json;
 }
 
 }  // namespace suite::sessions

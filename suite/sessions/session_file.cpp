@@ -4,30 +4,13 @@
 #include <cstring>
 
 #include <fmt/format.h>
-#include <fmt/std.h>
 
 #include "base/line_file.hpp"
-#include "base/record/json_file.hpp"
-#include "base/strict_yaml.hpp"
+#include "base/record/json_reader.hpp"
 #include "suite/sessions/script.hpp"
 #include "suite/sessions/session_tables.hpp"
 
 namespace suite::sessions {
-
-namespace {
-
-std::expected<SessionFile, std::string> read_script(const std::filesystem::path& file) {
-  const auto text = base::read_text(file);
-  if (!text) return std::unexpected(text.error().front());
-  const auto json = session_of_script(file.string(), *text);
-  if (!json) return std::unexpected(json.error());
-  SessionFile session;
-  if (const auto fault = base::record::from_json(*json, session))
-    return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
-  return session;
-}
-
-}  // namespace
 
 std::expected<void, std::string> write_session(const std::filesystem::path& file,
                                                const SessionFile& session) {
@@ -38,11 +21,12 @@ std::expected<void, std::string> write_session(const std::filesystem::path& file
 }
 
 std::expected<SessionFile, std::string> read_session(const std::filesystem::path& file) {
-  auto session = file.extension() == ".yaml"
-                     ? read_script(file)
-                     : base::record::read_file<SessionFile>(file, "a session");
-  if (!session) return session;
-  const auto& streams = session->session.streams;
+  const auto json = json_of_session(file);
+  if (!json) return std::unexpected(json.error());
+  SessionFile session;
+  if (const auto fault = base::record::from_json(*json, session))
+    return std::unexpected(fmt::format("{}: {}", file.string(), fault->text));
+  const auto& streams = session.session.streams;
   if (streams.empty() || streams.size() > most_streams)
     return std::unexpected(
         fmt::format("{}: a session has 1 to {} streams", file.string(), most_streams));

@@ -3,31 +3,13 @@
 
 #include <algorithm>
 
+#include "suite/sessions/leaving_out.hpp"
+
 namespace suite::sessions {
 
 namespace {
 
 using StillFails = std::function<bool(const Session&)>;
-
-/// Leaves out runs of steps, long ones first (delta debugging).
-bool leave_steps_out(Session& session, const StillFails& still_fails) {
-  bool shorter = false;
-  for (std::size_t run = std::max<std::size_t>(session.steps.size() / 2, 1); run > 0; run /= 2) {
-    for (std::size_t at = 0; at < session.steps.size();) {
-      Session tried = session;
-      const auto from = tried.steps.begin() + static_cast<std::ptrdiff_t>(at);
-      const auto count = std::min(run, session.steps.size() - at);
-      tried.steps.erase(from, from + static_cast<std::ptrdiff_t>(count));
-      if (still_fails(tried)) {
-        session = std::move(tried);
-        shorter = true;
-      } else {
-        at += run;
-      }
-    }
-  }
-  return shorter;
-}
 
 /// The last stream goes if nothing needs it: its steps fall to the others.
 bool leave_stream_out(Session& session, const StillFails& still_fails) {
@@ -45,17 +27,6 @@ bool leave_stream_out(Session& session, const StillFails& still_fails) {
     session = std::move(tried);
     return true;
   }
-  return false;
-}
-
-/// Resets a value that the failure does not need to its default.
-template <typename Owner, typename Value>
-bool set_usual(Session& session, Owner& owner, Value Owner::* member, const Value& usual,
-               const StillFails& still_fails) {
-  if (owner.*member == usual) return false;
-  const Value before = std::exchange(owner.*member, usual);
-  if (still_fails(session)) return true;
-  owner.*member = before;
   return false;
 }
 

@@ -182,6 +182,23 @@ BOOST_AUTO_TEST_CASE(text_from_the_iut_that_is_not_utf8_still_gives_json) {
   BOOST_TEST(valid_by_schema(scratch.path / "results.json"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_of_a_session_is_a_file_that_the_exchange_names) {
+  const Scratch scratch;
+  auto folder = Folder::open(scratch.path);
+  BOOST_REQUIRE(folder);
+  CaseRecord record = a_case("soak.dat.7", 1, Verdict::fail);
+  record.outcome.exchange.clear();
+  BOOST_TEST(folder->keep_session(record).has_value());
+  BOOST_TEST(!fs::exists(scratch.path / "sessions"));  // it has none
+  record.outcome.exchange.push_back({.at = {}, .text = "played", .hex = {}});
+  record.outcome.exchange.push_back({.at = {}, .text = "session: {}\n", .hex = {}});
+  BOOST_REQUIRE(folder->keep_session(record));
+  std::ifstream file(scratch.path / "sessions/soak.dat.7.json");
+  std::string line;
+  BOOST_TEST((std::getline(file, line) && line == "{}"));
+  BOOST_TEST(record.outcome.exchange[1].text == "to be played again: sessions/soak.dat.7.json");
+}
+
 BOOST_AUTO_TEST_CASE(a_killed_run_keeps_what_it_judged) {
   Scratch scratch;
   const pid_t child = ::fork();

@@ -3,21 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 #include "suite/cases/dat/framework/dat_requests.hpp"
 #include "suite/sessions/dat/player.hpp"
 
 namespace suite::sessions::dat {
 
-using dat_case::event_text;
-
 namespace {
 
-std::vector<std::byte> private_data_of(const Step& step) {
-  constexpr std::int64_t least_limit = 64;  // of what a provider must carry
-  return dat_case::private_octets(static_cast<std::size_t>(step.number % (least_limit + 1)));
-}
+/// How its request reaches the other side.
+enum class Way : std::uint8_t { usual, reserved, handed_off, duplicated };
+Way way_of(const Step& step) { return static_cast<Way>(step.third % 4); }
 
 /// How a connect ends.
 enum class End : std::uint8_t { accepted, rejected, given_up };
@@ -40,11 +37,8 @@ void Player::connect(const Step& step, Turn& turn) {
   if (endpoint.handle == DAT_HANDLE_NULL || turn.lane != 0) return;
   if (endpoint.phase != Phase::unconnected) {
     ++played_;
-    const DAT_RETURN got = call(turn, [&] {
-      return CALL(dat_ep_connect, endpoint.handle, ia_->address(), qualifier_, DAT_TIMEOUT_INFINITE,
-                  0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-    });
-    expect("dat.ep-connect.invalid-state", got, returns(DAT_INVALID_STATE));
+    expect("dat.ep-connect.invalid-state", request_connection(turn, at, qualifier_, {}),
+           returns(DAT_INVALID_STATE));
     return;
   }
   const Endpoint& other = model_.endpoints[peer];
@@ -58,70 +52,110 @@ void Player::connect(const Step& step, Turn& turn) {
 }
 
 void Player::establish(const Step& step, Turn& turn) {
-  const auto cr = ask(step, turn);
+  const std::uint32_t at = step.object % endpoint_places;
+  std::optional<Reserved> reserved;
+  if (way_of(step) == Way::reserved) reserved = reserve(step, turn);
+  if (reserved && end_of(step) == End::given_up) return give_back(step, turn, *reserved);
+  const auto cr = ask(step, turn, reserved);
   if (!cr) return;
   judge_pending(step, turn);
   switch (end_of(step)) {
-    case End::accepted:
-      return accept(step, turn, *cr);
+    case End::accepted: {
+      std::vector<std::byte> data = private_data_of(step);
+      std::ranges::reverse(data);
+      accept(turn, {at, at ^ 1U}, *cr,
+             reserved ? DAT_HANDLE_NULL : model_.endpoints[at ^ 1U].handle, data);
+      break;
+    }
     case End::rejected:
-      return reject(step, turn, *cr);
+      reject(step, turn, *cr);
+      break;
     case End::given_up:
-      return give_up(step, turn, *cr);
+      give_up(step, turn, *cr);
   }
+  if (!reserved) return;
+  if (end_of(step) == End::rejected)
+    judge_state(turn, model_.endpoints[at ^ 1U].handle, DAT_EP_STATE_UNCONNECTED,
+                "dat.cr-reject.success");
+  free_reserved(turn, *reserved);
 }
 
-std::optional<DAT_CR_HANDLE> Player::ask(const Step& step, Turn& turn) {
-  const Endpoint& endpoint = model_.endpoints[step.object % endpoint_places];
-  std::vector<std::byte> data = private_data_of(step);
-  const DAT_RETURN asked = call(turn, [&] {
-    return CALL(dat_ep_connect, endpoint.handle, ia_->address(), qualifier_, DAT_TIMEOUT_INFINITE,
-                static_cast<DAT_COUNT>(data.size()), data.empty() ? nullptr : data.data(),
-                DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-  });
-  if (!expect("dat.ep-connect.success", asked, succeeds)) return std::nullopt;
-  DAT_EVENT event{};
-  DAT_COUNT more = 0;
-  const DAT_RETURN got =
-      call(turn, [&] { return CALL(dat_evd_wait, requests_.get(), patience_, 1, &event, &more); });
-  if (DAT_GET_TYPE(got) == DAT_TIMEOUT_EXPIRED)
-    fail_at("dat.psp-create-any.success", "DAT_CONNECTION_REQUEST_EVENT", "no event");
-  expect("dat.evd-wait.success", got, succeeds);
-  const auto& arrived = event.event_data.cr_arrival_event_data;
-  demand(event.event_number == DAT_CONNECTION_REQUEST_EVENT && more == 0,
-         "dat.psp-create-any.success", "one DAT_CONNECTION_REQUEST_EVENT",
-         event_text(event.event_number));
-  demand(arrived.sp_handle.psp_handle == psp_.get() && arrived.conn_qual == qualifier_,
-         "dat.psp-create-any.success", "the service point and its Connection Qualifier", "others");
-  DAT_CR_PARAM param{};
-  expect(
-      "dat.cr-query.success",
-      call(turn, [&] { return CALL(dat_cr_query, arrived.cr_handle, DAT_CR_FIELD_ALL, &param); }),
-      succeeds);
-  // A transport may pad private data at its end.
-  const bool whole =
-      param.private_data_size >= static_cast<DAT_COUNT>(data.size()) &&
-      (data.empty() || (param.private_data != nullptr &&
-                        std::memcmp(param.private_data, data.data(), data.size()) == 0));
-  demand(whole, "dat.ep-connect.private-data", fmt::format("the {} octets sent", data.size()),
-         fmt::format("{} octets", param.private_data_size));
-  return arrived.cr_handle;
+std::optional<DAT_CR_HANDLE> Player::ask(const Step& step, Turn& turn,
+                                         std::optional<Reserved>& reserved) {
+  const std::uint32_t at = step.object % endpoint_places;
+  const std::vector<std::byte> data = private_data_of(step);
+  const Way way = way_of(step);
+  const auto model = way == Way::duplicated ? model_of_duplicate() : std::nullopt;
+  if (model && step.offset % 4 == 3)
+    expect("dat.ep-dup-connect.invalid-state", duplicate_connection(turn, at, at ^ 1U, data),
+           returns(DAT_INVALID_STATE));
+  const DAT_CONN_QUAL to = reserved ? reserved->qualifier : qualifier_;
+  const bool asked =
+      model ? expect("dat.ep-dup-connect.success", duplicate_connection(turn, at, *model, data),
+                     succeeds)
+            : expect("dat.ep-connect.success", request_connection(turn, at, to, data), succeeds);
+  if (!asked) return std::nullopt;
+  model_.endpoints[at].asked_publicly = !reserved && way != Way::handed_off;
+  const char* rule = reserved ? "dat.rsp-create.success"
+                     : model  ? "dat.ep-dup-connect.success"
+                              : "dat.psp-create-any.success";
+  const auto arrived = arrival(turn, to, rule);
+  judge_request(turn, arrived, data, model ? rule : "dat.ep-connect.private-data");
+  if (reserved) {
+    judge_reserved_request(step, turn, *reserved, arrived);
+    return arrived.cr_handle;
+  }
+  demand(arrived.sp_handle.psp_handle == psp_.get(), rule, "the service point", "another handle");
+  return way == Way::handed_off ? hand_off(step, turn, arrived.cr_handle) : arrived.cr_handle;
+}
+
+// Two endpoints ask at the same service point before either is answered: by its neighbour, or by that
+// of the other one (flags), in either order (offset).
+void Player::connect_two(const Step& step, Turn& turn) {
+  const std::array<std::uint32_t, 2> asking{step.object % endpoint_places,
+                                            step.other % endpoint_places};
+  if (turn.lane != 0 || asking[0] / 2 == asking[1] / 2) return;
+  for (const std::uint32_t each : {asking[0], asking[0] ^ 1U, asking[1], asking[1] ^ 1U}) {
+    const Endpoint& one = model_.endpoints[each];
+    if (one.handle == DAT_HANDLE_NULL || one.phase != Phase::unconnected ||
+        !make_room(turn, one.connection_to, 4))
+      return;
+  }
+  ++played_;
+  std::array<std::vector<std::byte>, 2> data{dat_case::private_octets(16),
+                                             dat_case::private_octets(16)};
+  std::ranges::reverse(data[1]);
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!expect("dat.ep-connect.success", request_connection(turn, asking[i], qualifier_, data[i]),
+                succeeds))
+      return;
+    model_.endpoints[asking[i]].asked_publicly = true;
+  }
+  // No text says in which order they arrive.
+  std::array<DAT_CR_HANDLE, 2> requests{};
+  for (int i = 0; i < 2; ++i) {
+    const auto arrived = arrival(turn, qualifier_, "dat.psp-create-any.success");
+    const bool second = begins_with(query_of_request(turn, arrived.cr_handle), data[1]);
+    DAT_CR_HANDLE& place = requests[second ? 1 : 0];
+    demand(place == DAT_HANDLE_NULL, "dat.ep-connect.private-data", "each request once",
+           "one of them twice");
+    judge_request(turn, arrived, data[second ? 1 : 0], "dat.ep-connect.private-data");
+    place = arrived.cr_handle;
+  }
+  const std::size_t first = step.offset % 2, crossed = step.flags % 2;
+  for (const std::size_t i : {first, 1 - first}) {
+    const std::uint32_t with = asking[crossed == 1 ? 1 - i : i] ^ 1U;
+    accept(turn, {asking[i], with}, requests[i], model_.endpoints[with].handle, data[i]);
+  }
 }
 
 // The endpoint that asks is pending until the peer decides.
 void Player::judge_pending(const Step& step, Turn& turn) {
   const Endpoint& endpoint = model_.endpoints[step.object % endpoint_places];
-  DAT_EP_STATE state{};
   switch (step.offset % 4) {
     case 1:
-      expect(
-          "dat.ep-get-status.success",
-          call(turn,
-               [&] { return CALL(dat_ep_get_status, endpoint.handle, &state, nullptr, nullptr); }),
-          succeeds);
-      demand(state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "dat.ep-get-status.success",
-             "DAT_EP_STATE_ACTIVE_CONNECTION_PENDING", dat_case::state_text(state));
-      return;
+      return judge_state(turn, endpoint.handle, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING,
+                         "dat.ep-get-status.success");
     case 2:
       expect("dat.ep-reset.invalid-state",
              call(turn, [&] { return CALL(dat_ep_reset, endpoint.handle); }),
@@ -141,21 +175,21 @@ void Player::judge_pending(const Step& step, Turn& turn) {
   }
 }
 
-void Player::accept(const Step& step, Turn& turn, DAT_CR_HANDLE cr) {
-  const std::uint32_t at = step.object % endpoint_places, peer = at ^ 1U;
-  const DAT_EP_HANDLE other = model_.endpoints[peer].handle;
-  std::vector<std::byte> data = private_data_of(step);
-  std::ranges::reverse(data);
+// `ends`: the endpoint that asks, and the one that accepts, which the request may name itself.
+void Player::accept(Turn& turn, std::pair<std::uint32_t, std::uint32_t> ends, DAT_CR_HANDLE request,
+                    DAT_EP_HANDLE with, std::vector<std::byte> data) {
+  const auto [at, peer] = ends;
   expect("dat.cr-accept.success",
          call(turn,
               [&] {
-                return CALL(dat_cr_accept, cr, other, static_cast<DAT_COUNT>(data.size()),
+                return CALL(dat_cr_accept, request, with, static_cast<DAT_COUNT>(data.size()),
                             data.empty() ? nullptr : data.data());
               }),
          succeeds);
-  for (const auto& [each, with] : {std::pair{at, peer}, std::pair{peer, at}}) {
+  for (const auto& [each, other] : {std::pair{at, peer}, std::pair{peer, at}}) {
     Endpoint& one = model_.endpoints[each];
-    one.peer = with;
+    one.peer = other;
+    if (each == peer) one.asked_publicly = false;
     one.connection.push_back(
         {.numbers = {DAT_CONNECTION_EVENT_ESTABLISHED},
          .tolerated = {},

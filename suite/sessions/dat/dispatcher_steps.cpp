@@ -12,6 +12,10 @@ namespace suite::sessions::dat {
 
 namespace {
 
+static_assert(usual_flags(Action::make_dispatcher) ==
+              (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG |
+               DAT_EVD_RMR_BIND_FLAG));
+
 /// Only the consumer feeds it: what is in it is known.
 bool is_software_only(const Model& model, std::uint32_t at) {
   const Dispatcher& dispatcher = model.dispatchers[at];
@@ -69,15 +73,16 @@ void Player::free_dispatcher(const Step& step, Turn& turn) {
   if (!expect(fed ? "dat.evd-free.invalid-state" : "dat.evd-free.success", got,
               fed ? returns(DAT_INVALID_STATE) : succeeds))
     return;
-  if (dispatcher.notifier) {
-    // A trigger of it may be left, or not.
-    Notifier& notifier = model_.notifiers[*dispatcher.notifier];
-    notifier.triggered = false;
-    notifier.doubtful = true;
-  }
   for (Notifier& notifier : model_.notifiers) std::erase(notifier.triggers, at);
-  forget_context(dispatcher.handle);
-  dispatcher = {};
+  is_freed(Object::dispatcher, dispatcher.handle);
+  const auto fed_by_it = std::exchange(dispatcher, {}).notifier;
+  if (!fed_by_it) return;
+  if (!model_.notifier_is_fed(*fed_by_it))
+    calls_agent(turn, *fed_by_it, DAT_HANDLE_NULL, "dat.cno-wait.evds-freed");
+  // A trigger of it may be left, or not.
+  Notifier& notifier = model_.notifiers[*fed_by_it];
+  notifier.triggered = false;
+  notifier.doubtful = true;
 }
 
 void Player::query_dispatcher(const Step& step, Turn& turn) {
@@ -177,6 +182,7 @@ void Player::switch_dispatcher(const Step& step, Turn& turn) {
       expect("dat.evd-enable.success", call(turn, [&] { return CALL(dat_evd_enable, evd); }),
              succeeds);
       dispatcher.enabled = true;
+      if (dispatcher.notifier) may_call_agent(*dispatcher.notifier);
       break;
     default:
       expect("dat.evd-disable.success", call(turn, [&] { return CALL(dat_evd_disable, evd); }),
@@ -218,6 +224,7 @@ void Player::post_software_once(Turn& turn, std::uint32_t at) {
   Notifier& notifier = model_.notifiers[*dispatcher.notifier];
   notifier.triggered = true;
   notifier.may_be_triggered_by(at);
+  calls_agent(turn, *dispatcher.notifier, dispatcher.handle, "dat.cno-create.agent");
 }
 
 void Player::post_software(const Step& step, Turn& turn) {
@@ -335,7 +342,8 @@ void Player::wait_blocked(const Step& step, Turn& turn) {
   if (freed) {
     expect("dat.evd-wait.abort", result->code, returns(DAT_ABORT));
     for (Notifier& one : model_.notifiers) std::erase(one.triggers, at);
-    forget_context(evd);
+    if (notifier) may_call_agent(*notifier);
+    is_freed(Object::dispatcher, evd);
     dispatcher = {};
     return;
   }

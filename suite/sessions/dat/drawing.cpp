@@ -44,7 +44,7 @@ constexpr std::array peer_wrongs{Wrong::peer_before_start, Wrong::peer_beyond_en
                                  Wrong::too_short,         Wrong::too_short};
 
 using Choice = Weighted<Action>;
-constexpr std::array<Choice, 49> actions{{{Action::make_zone, 2},
+constexpr std::array<Choice, 51> actions{{{Action::make_zone, 2},
                                           {Action::free_zone, 4},
                                           {Action::make_region, 4},
                                           {Action::free_region, 4},
@@ -68,6 +68,7 @@ constexpr std::array<Choice, 49> actions{{{Action::make_zone, 2},
                                           {Action::wait_blocked, 3},
                                           {Action::make_notifier, 1},
                                           {Action::free_notifier, 2},
+                                          {Action::set_agent, 3},
                                           {Action::wait_for_notifier, 4},
                                           {Action::move_dispatcher, 2},
                                           {Action::make_queue, 2},
@@ -84,6 +85,7 @@ constexpr std::array<Choice, 49> actions{{{Action::make_zone, 2},
                                           {Action::count_receives, 4},
                                           {Action::get_status, 7},
                                           {Action::connect, 9},
+                                          {Action::connect_two, 4},
                                           {Action::disconnect, 6},
                                           {Action::reset, 8},
                                           {Action::receive, 24},
@@ -116,6 +118,8 @@ class Drawing {
         together();
       else
         add(step(weighted(random_, emphasis_)));
+    if (random_.one_in(4))
+      add({.action = Action::use_freed, .other = below(3), .number = below(1000)});
     return std::move(session_);
   }
 
@@ -148,7 +152,7 @@ class Drawing {
   void open() {
     const std::uint32_t zones = random_.one_in(2) ? 2 : 1;
     for (std::uint32_t i = 0; i < zones; ++i) add({.action = Action::make_zone, .object = i});
-    add({.action = Action::make_notifier});
+    add({.action = Action::make_notifier, .other = random_.one_in(4) ? 1U : 0U});
     for (std::uint32_t i = 0; i < software_places; ++i) add(make_dispatcher(software + i));
     add(make_dispatcher(shared_transfers));
     add(make_dispatcher(shared_by_all));
@@ -176,6 +180,7 @@ class Drawing {
     Step made{.action = Action::make_region, .object = place, .other = random_.one_in(4) ? 1U : 0U};
     made.number = random_.of(region_lengths);
     made.flags = privileges != 0 ? privileges : random_.of(rights);
+    if (random_.one_in(5)) made.third = 1;
     return made;
   }
 
@@ -226,6 +231,7 @@ class Drawing {
     return {.action = Action::connect,
             .object = place,
             .other = how,
+            .third = random_.one_in(3) ? below(4) : 0,
             .number = below(65),
             .offset = below(4)};
   }
@@ -299,6 +305,12 @@ class Drawing {
         return make_endpoint(endpoint());
       case Action::connect:
         return connect(endpoint(), below(8));
+      case Action::connect_two:
+        made.object = endpoint();
+        made.other = endpoint();
+        made.offset = below(2);
+        made.flags = below(2);
+        return made;
       case Action::receive:
       case Action::receive_shared:
       case Action::send:
@@ -369,6 +381,7 @@ class Drawing {
       case Action::set_watermark:
         made.object = endpoint();
         made.number = random_.one_in(8) ? -7 : static_cast<std::int64_t>(below(6)) - 1;
+        if (random_.one_in(2)) made.third = below(3);
         break;
       case Action::query_window:
       case Action::free_window:

@@ -142,7 +142,7 @@ void Player::free_endpoint(const Step& step, Turn& turn) {
   model_.abandon(at);
   for (OwedAsync& owed : model_.async)
     if (owed.handle == endpoint.handle) owed.certain = false;
-  forget_context(endpoint.handle);
+  is_freed(Object::endpoint, endpoint.handle);
   endpoint = {};
 }
 
@@ -238,25 +238,63 @@ void Player::modify_endpoint(const Step& step, Turn& turn) {
   endpoint.attributes = now.ep_attr;
 }
 
+// One that the receives of a connected endpoint pass at once, or one that none will pass.
+DAT_COUNT Player::hard_watermark(const Step& step, Turn& turn, const Endpoint& endpoint) {
+  constexpr DAT_COUNT out_of_reach = 1 << 20;
+  if (step.third % 3 == 2) return out_of_reach;
+  if (step.third % 3 == 0 || endpoint.phase != Phase::connected) return DAT_WATERMARK_INFINITE;
+  settle(turn);
+  if (endpoint.phase != Phase::connected || endpoint.receives.empty())
+    return DAT_WATERMARK_INFINITE;
+  return static_cast<DAT_COUNT>(endpoint.receives.size()) - 1;
+}
+
+// "A connection broken event will be generated"; which event the peer gets is left open. The mark goes
+// before the next connection.
+void Player::passes_hard_watermark(Turn& turn, std::uint32_t at) {
+  Endpoint& endpoint = model_.endpoints[at];
+  Endpoint& peer = model_.endpoints[*endpoint.peer];
+  model_.breaks(at);
+  endpoint.connection.back() = {.numbers = {DAT_CONNECTION_EVENT_BROKEN},
+                                .tolerated = {},
+                                .rule = "dat.ep-set-watermark.hard"};
+  Model::doubt_end(peer);
+  settle(turn);
+  endpoint.soft_watermark = DAT_WATERMARK_INFINITE;
+  expect("dat.ep-set-watermark.success",
+         call(turn,
+              [&] {
+                return CALL(dat_ep_set_watermark, endpoint.handle, DAT_WATERMARK_INFINITE,
+                            DAT_WATERMARK_INFINITE);
+              }),
+         succeeds);
+}
+
 void Player::set_watermark(const Step& step, Turn& turn) {
-  Endpoint& endpoint = model_.endpoints[step.object % endpoint_places];
+  const std::uint32_t at = step.object % endpoint_places;
+  Endpoint& endpoint = model_.endpoints[at];
   // With a shared queue the receives of an endpoint are those that messages have taken: nobody knows.
   if (endpoint.handle == DAT_HANDLE_NULL || turn.lane != 0 || endpoint.queue) return;
   drain_async(turn);
   ++played_;
   const auto mark = static_cast<DAT_COUNT>(step.number);
   const bool negative = mark < 0 && mark != DAT_WATERMARK_INFINITE;
+  const DAT_COUNT hard = negative ? DAT_WATERMARK_INFINITE : hard_watermark(step, turn, endpoint);
   if (!negative) {
     endpoint.soft_watermark = mark;
     model_.check_watermark(endpoint);
   }
-  const DAT_RETURN got = call(turn, [&] {
-    return CALL(dat_ep_set_watermark, endpoint.handle, mark, DAT_WATERMARK_INFINITE);
-  });
-  if (expect(negative ? "dat.ep-set-watermark.invalid-parameter" : "dat.ep-set-watermark.success",
-             got, negative ? returns(DAT_INVALID_PARAMETER) : succeeds) ||
-      negative)
+  const DAT_RETURN got =
+      call(turn, [&] { return CALL(dat_ep_set_watermark, endpoint.handle, mark, hard); });
+  const bool is_set =
+      expect(negative ? "dat.ep-set-watermark.invalid-parameter" : "dat.ep-set-watermark.success",
+             got, negative ? returns(DAT_INVALID_PARAMETER) : succeeds);
+  if (negative) return;
+  if (is_set) {
+    if (hard != DAT_WATERMARK_INFINITE && hard < model_.receives_at_least(endpoint))
+      passes_hard_watermark(turn, at);
     return;
+  }
   // The provider has no watermarks.
   endpoint.soft_watermark = DAT_WATERMARK_INFINITE;
   std::erase_if(model_.async, [&](const OwedAsync& one) { return one.handle == endpoint.handle; });

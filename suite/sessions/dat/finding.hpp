@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,10 @@ struct Found {
   /// Lawful, and not as the texts have it.
   bool advisory = false;
 };
+
+/// The note before a call that is given what no consumer may give. A provider that crashes then is not
+/// as the texts have it, but breaks no rule; nor is libdat2, which follows handles, the IUT.
+inline constexpr std::string_view hostile_note = "a handle that is no more is used";
 
 /// Thrown by what cannot be explained: after it, nothing more can be judged.
 struct Finding {

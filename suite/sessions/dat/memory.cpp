@@ -14,7 +14,9 @@ std::byte now(const std::byte& octet) { return *static_cast<const volatile std::
 
 // No octet equals its neighbours, and no short period hides a shift.
 Memory::Memory(std::size_t length, std::uint64_t seed)
-    : octets(std::make_unique<std::vector<std::byte>>(length)), expected(length) {
+    : octets(std::make_unique<std::vector<std::byte>>(length)),
+      base(reinterpret_cast<DAT_VADDR>(octets->data())),
+      expected(length) {
   for (std::size_t i = 0; i < length; ++i) {
     const auto value = static_cast<std::uint8_t>(i * 7 + i / 251 + seed * 31 + 1);
     (*octets)[i] = std::byte{value};

@@ -57,6 +57,8 @@ struct Memory {
   [[nodiscard]] bool holds(std::size_t offset, const Octets& wanted) const;
 
   std::unique_ptr<std::vector<std::byte>> octets;
+  /// By which its first octet is addressed: its own address, or zero.
+  DAT_VADDR base;
   Octets expected;
   std::vector<Hold> used;
 };

@@ -198,8 +198,7 @@ void Model::end_context_of(std::uint32_t place) {
   const Window& window = windows[place];
   if (!window.region) return;
   former.push_back({.remote = window.context,
-                    .address = reinterpret_cast<DAT_VADDR>(
-                        memory_of(*window.region).octets->data() + window.offset),
+                    .address = memory_of(*window.region).base + window.offset,
                     .length = window.length,
                     .of_window = place});
 }

@@ -185,6 +185,8 @@ struct Endpoint {
   DAT_EP_ATTR attributes{};
   Phase phase = Phase::unconnected;
   std::optional<std::uint32_t> peer{};
+  /// It asked for its connection at a public service point, which took the request itself.
+  bool asked_publicly = false;
   /// It was the one that called dat_ep_disconnect.
   bool ended_it = false;
   /// Messages may come, while the connection ends, that had no receive when they were sent.
@@ -210,7 +212,7 @@ struct OwedAsync {
 struct Abilities {
   bool later_returns = false;  ///< faults of segments may be told by completions
   bool other_queue_zone = false;
-  bool windows = true, shared_queues = true;
+  bool windows = true, shared_queues = true, zero_based = false;
   DAT_COUNT longest_dispatcher = 0, longest_queue = 0;
   /// Kinds of streams that one dispatcher may take, in the order of the provider's attribute.
   std::array<std::array<bool, 6>, 6> merges{};

@@ -10,6 +10,7 @@ namespace {
 
 constexpr unsigned remote_privileges =
     DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
+static_assert(usual_flags(Action::make_region) == DAT_MEM_PRIV_ALL_FLAG);
 
 }  // namespace
 
@@ -45,7 +46,7 @@ void Player::free_zone(const Step& step, Turn& turn) {
   if (!expect(used ? "dat.pz-free.invalid-state" : "dat.pz-free.success", got,
               used ? returns(DAT_INVALID_STATE) : succeeds))
     return;
-  forget_context(zone.handle);
+  is_freed(Object::zone, zone.handle);
   zone = {};
 }
 
@@ -63,18 +64,23 @@ void Player::make_region(const Step& step, Turn& turn) {
   made.memory = model_.add_memory(static_cast<std::size_t>(step.number));
   DAT_REGION_DESCRIPTION description{};
   description.for_va = model_.memories[made.memory].octets->data();
+  const bool zero_based = step.third % 2 == 1 && model_.able.zero_based;
   DAT_VLEN length = 0;
   DAT_VADDR address = 0;
   const DAT_RETURN got = call(turn, [&] {
     return CALL(dat_lmr_create, ia_->get(), DAT_MEM_TYPE_VIRTUAL, description,
                 static_cast<DAT_VLEN>(step.number), pz,
-                static_cast<DAT_MEM_PRIV_FLAGS>(made.privileges), DAT_VA_TYPE_VA, &made.handle,
-                &made.local, &made.remote, &length, &address);
+                static_cast<DAT_MEM_PRIV_FLAGS>(made.privileges),
+                zero_based ? DAT_VA_TYPE_ZB : DAT_VA_TYPE_VA, &made.handle, &made.local,
+                &made.remote, &length, &address);
   });
   if (!expect("dat.lmr-create.success", got, succeeds)) return;
   region = made;
   const auto start = reinterpret_cast<DAT_VADDR>(description.for_va);
-  demand(address <= start && address + length >= start + static_cast<DAT_VLEN>(step.number),
+  if (zero_based) model_.memories[made.memory].base = 0;
+  // What address a region has whose octets are addressed from zero, no text says.
+  demand(zero_based ||
+             (address <= start && address + length >= start + static_cast<DAT_VLEN>(step.number)),
          "dat.lmr-create.success", "all of the memory", "less of it");
   const bool remote = (made.privileges & remote_privileges) != 0;
   demand((made.remote != 0) == remote, "dat.lmr-create.remote-context",
@@ -106,10 +112,10 @@ void Player::free_region(const Step& step, Turn& turn) {
   const Memory& memory = model_.memories[region.memory];
   model_.former.push_back({.local = region.local,
                            .remote = region.remote,
-                           .address = reinterpret_cast<DAT_VADDR>(memory.octets->data()),
+                           .address = memory.base,
                            .length = memory.size(),
                            .of_window = {}});
-  forget_context(region.handle);
+  is_freed(Object::region, region.handle);
   region = {};
 }
 
@@ -151,7 +157,7 @@ void Player::sync_memory(const Step& step, Turn& turn) {
   const Memory& memory = model_.memory_of(at);
   const std::size_t offset = step.offset % memory.size();
   DAT_LMR_TRIPLET segment{};
-  segment.virtual_address = reinterpret_cast<DAT_VADDR>(memory.octets->data()) + offset;
+  segment.virtual_address = memory.base + offset;
   segment.segment_length = static_cast<DAT_SEG_LENGTH>(memory.size() - offset);
   segment.lmr_context = model_.regions[at].local;
   const bool outside = step.wrong == Wrong::beyond_end;
@@ -171,27 +177,28 @@ void Player::sync_memory(const Step& step, Turn& turn) {
 
 // ---------------------------------------------------------------- contexts
 
-DAT_HANDLE Player::handle_of(std::uint32_t kind, std::uint32_t place) const {
-  switch (kind % 7) {
-    case 0:
+DAT_HANDLE Player::handle_of(Object kind, std::uint32_t place) const {
+  switch (kind) {
+    case Object::zone:
       return model_.zones[place % zone_places].handle;
-    case 1:
+    case Object::region:
       return model_.regions[place % region_places].handle;
-    case 2:
+    case Object::window:
       return model_.windows[place % window_places].handle;
-    case 3:
+    case Object::dispatcher:
       return model_.dispatchers[place % dispatcher_places].handle;
-    case 4:
+    case Object::queue:
       return model_.queues[place % queue_places].handle;
-    case 5:
+    case Object::notifier:
       return model_.notifiers[place % notifier_places].handle;
-    default:
+    case Object::endpoint:
       return model_.endpoints[place % endpoint_places].handle;
   }
+  return DAT_HANDLE_NULL;
 }
 
 void Player::set_context(const Step& step, Turn& turn) {
-  const DAT_HANDLE handle = handle_of(step.other, step.object);
+  const DAT_HANDLE handle = handle_of(static_cast<Object>(step.other % object_kinds), step.object);
   if (handle == DAT_HANDLE_NULL || turn.lane != 0) return;
   ++played_;
   DAT_CONTEXT context{};

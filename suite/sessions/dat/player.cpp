@@ -66,6 +66,7 @@ Abilities abilities_of(const dat_case::Ia& ia) {
                  .other_queue_zone = provider.srq_ep_pz_difference_supported != DAT_FALSE,
                  .windows = ia.attributes().max_rmrs > 0,
                  .shared_queues = provider.srq_supported != DAT_FALSE,
+                 .zero_based = ia.attributes().zb_supported != DAT_FALSE,
                  .longest_dispatcher = ia.attributes().max_evd_qlen,
                  .longest_queue = ia.attributes().max_recv_per_srq};
   for (std::size_t i = 0; i < able.merges.size(); ++i)
@@ -109,15 +110,21 @@ void Player::play(const Session& session) {
     std::vector<Step> steps;
     do steps.push_back(session.steps[at++]);
     while (steps.back().lane != 0 && at < session.steps.size() && session.steps[at].lane != 0);
-    if (steps.front().lane != 0) {
+    if (steps.front().lane != 0 && !is_crossed()) {
       together(steps);
     } else {
       Turn turn{std::unique_lock(mutex_)};
-      perform(steps.front(), turn);
+      for (const Step& step : steps) perform(step, turn);
     }
   }
   Turn turn{std::unique_lock(mutex_)};
   finish(turn);
+}
+
+bool Player::is_crossed() const {
+  for (std::uint32_t i = 0; i < endpoint_places; ++i)
+    if (const auto& peer = model_.endpoints[i].peer; peer && *peer != (i ^ 1U)) return true;
+  return false;
 }
 
 // Each lane has its own endpoints: completions and events of different lanes have no order.
@@ -174,6 +181,7 @@ const Player::Performance& Player::performance_of(Action action) {
       {Action::wait_blocked, &Player::wait_blocked},
       {Action::make_notifier, &Player::make_notifier},
       {Action::free_notifier, &Player::free_notifier},
+      {Action::set_agent, &Player::set_agent},
       {Action::wait_for_notifier, &Player::wait_for_notifier},
       {Action::move_dispatcher, &Player::move_dispatcher},
       {Action::make_queue, &Player::make_queue},
@@ -190,6 +198,7 @@ const Player::Performance& Player::performance_of(Action action) {
       {Action::count_receives, &Player::count_receives, true},
       {Action::get_status, &Player::get_status, true},
       {Action::connect, &Player::connect, true},
+      {Action::connect_two, &Player::connect_two, true},
       {Action::disconnect, &Player::disconnect, true},
       {Action::reset, &Player::reset, true},
       {Action::receive, &Player::receive, true},
@@ -198,6 +207,7 @@ const Player::Performance& Player::performance_of(Action action) {
       {Action::read, &Player::read, true},
       {Action::set_context, &Player::set_context},
       {Action::get_context, &Player::get_context},
+      {Action::use_freed, &Player::use_freed},
       {Action::settle, &Player::settle_as_step},
   });
   static_assert(table.size() == names_of(Action{}).size());
@@ -406,11 +416,15 @@ void Player::finish(Turn& turn) {
          call(turn, [&] { return CALL(dat_ia_close, ia, DAT_CLOSE_GRACEFUL_FLAG); }),
          returns(DAT_INVALID_STATE));
   free_everything(turn);
-  expect("dat.psp-free.success", call(turn, [&] { return CALL(dat_psp_free, psp_.release()); }),
-         succeeds);
+  for (dat_case::Psp* psp : {&psp_, &other_psp_})
+    if (psp->get() != DAT_HANDLE_NULL)
+      expect("dat.psp-free.success", call(turn, [&] { return CALL(dat_psp_free, psp->release()); }),
+             succeeds);
   expect("dat.evd-free.success",
          call(turn, [&] { return CALL(dat_evd_free, requests_.release()); }), succeeds);
   compare_memory(turn);
+  for (const auto& agent : former_agents_) judge_former(*agent);
+  for (const Step& step : hostile_) use_freed_now(step, turn);
   if (!is_empty()) return;
   expect("dat.ia-close.success",
          call(turn, [&] { return CALL(dat_ia_close, ia, DAT_CLOSE_GRACEFUL_FLAG); }), succeeds);

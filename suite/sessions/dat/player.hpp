@@ -27,6 +27,10 @@ inline constexpr DAT_TIMEOUT a_moment = 3'000;
 /// What a step is called with for the exchange.
 using Note = std::function<void(std::string_view)>;
 
+/// Kinds of objects.
+enum class Object : std::uint8_t { zone, region, window, dispatcher, queue, notifier, endpoint };
+inline constexpr std::uint32_t object_kinds = 7;
+
 class Player {
  public:
   Player(const dat_case::DatTarget& target, Note note);
@@ -58,6 +62,14 @@ class Player {
     const char* closed = nullptr;
   };
 
+  /// A service point that takes one request, for an endpoint of its own.
+  struct Reserved {
+    DAT_RSP_HANDLE handle = DAT_HANDLE_NULL;
+    DAT_CONN_QUAL qualifier = 0;
+    /// It has ended with its request.
+    bool is_gone = false;
+  };
+
   // -- player.cpp: steps, lanes, events
   struct Performance;
   static const Performance& performance_of(Action action);
@@ -87,6 +99,8 @@ class Player {
   [[nodiscard]] bool may_take(const Turn& turn, std::uint32_t dispatcher) const;
   void finish(Turn& turn);
   [[nodiscard]] bool is_empty() const;
+  /// Some endpoint is connected to another than its neighbour.
+  [[nodiscard]] bool is_crossed() const;
   void free_everything(Turn& turn);
 
   // -- object_steps.cpp
@@ -98,10 +112,19 @@ class Player {
   void sync_memory(const Step& step, Turn& turn);
   void set_context(const Step& step, Turn& turn);
   void get_context(const Step& step, Turn& turn);
-  [[nodiscard]] DAT_HANDLE handle_of(std::uint32_t kind, std::uint32_t place) const;
+  [[nodiscard]] DAT_HANDLE handle_of(Object kind, std::uint32_t place) const;
   void forget_context(DAT_HANDLE handle) {
     std::erase_if(contexts_, [handle](const auto& one) { return one.first == handle; });
   }
+  void is_freed(Object kind, DAT_HANDLE handle) {
+    forget_context(handle);
+    freed_.emplace_back(kind, handle);
+  }
+
+  // -- freed_handles.cpp
+  void use_freed(const Step& step, Turn& turn);
+  void use_freed_now(const Step& step, Turn& turn);
+  [[nodiscard]] bool is_live(DAT_HANDLE handle) const;
 
   // -- window_steps.cpp
   void make_window(const Step& step, Turn& turn);
@@ -122,6 +145,17 @@ class Player {
   void wait_blocked(const Step& step, Turn& turn);
   void make_notifier(const Step& step, Turn& turn);
   void free_notifier(const Step& step, Turn& turn);
+  void set_agent(const Step& step, Turn& turn);
+  struct Agent;
+  /// The notifier has this agent, or none.
+  void has_agent(Turn& turn, std::uint32_t notifier, std::shared_ptr<Agent> agent,
+                 const char* rule);
+  void loses_agent(std::uint32_t notifier);
+  /// A trigger calls it, with this handle.
+  void calls_agent(Turn& turn, std::uint32_t notifier, DAT_EVD_HANDLE with, const char* rule);
+  void may_call_agent(std::uint32_t notifier);
+  static void judge_former(const Agent& agent);
+  [[nodiscard]] static DAT_OS_WAIT_PROXY_AGENT proxy_of(Agent* agent);
   void wait_for_notifier(const Step& step, Turn& turn);
   void move_dispatcher(const Step& step, Turn& turn);
   [[nodiscard]] DAT_COUNT length_of(Turn& turn, DAT_EVD_HANDLE handle);
@@ -141,20 +175,47 @@ class Player {
   void query_endpoint(const Step& step, Turn& turn);
   void modify_endpoint(const Step& step, Turn& turn);
   void set_watermark(const Step& step, Turn& turn);
+  [[nodiscard]] DAT_COUNT hard_watermark(const Step& step, Turn& turn, const Endpoint& endpoint);
+  void passes_hard_watermark(Turn& turn, std::uint32_t endpoint);
   void count_receives(const Step& step, Turn& turn);
   void get_status(const Step& step, Turn& turn);
   [[nodiscard]] DAT_EP_PARAM query_of(Turn& turn, DAT_EP_HANDLE endpoint);
 
   // -- connection_steps.cpp
   void connect(const Step& step, Turn& turn);
+  void connect_two(const Step& step, Turn& turn);
   void establish(const Step& step, Turn& turn);
-  [[nodiscard]] std::optional<DAT_CR_HANDLE> ask(const Step& step, Turn& turn);
+  [[nodiscard]] std::optional<DAT_CR_HANDLE> ask(const Step& step, Turn& turn,
+                                                 std::optional<Reserved>& reserved);
   void judge_pending(const Step& step, Turn& turn);
-  void accept(const Step& step, Turn& turn, DAT_CR_HANDLE request);
+  void accept(Turn& turn, std::pair<std::uint32_t, std::uint32_t> ends, DAT_CR_HANDLE request,
+              DAT_EP_HANDLE with, std::vector<std::byte> data);
   void reject(const Step& step, Turn& turn, DAT_CR_HANDLE request);
   void give_up(const Step& step, Turn& turn, DAT_CR_HANDLE request);
   void disconnect(const Step& step, Turn& turn);
   void reset(const Step& step, Turn& turn);
+
+  // -- requesting.cpp
+  [[nodiscard]] static std::vector<std::byte> private_data_of(const Step& step);
+  void judge_state(Turn& turn, DAT_EP_HANDLE endpoint, DAT_EP_STATE wanted, const char* rule);
+  DAT_RETURN request_connection(Turn& turn, std::uint32_t at, DAT_CONN_QUAL to,
+                                std::vector<std::byte> data);
+  DAT_RETURN duplicate_connection(Turn& turn, std::uint32_t at, std::uint32_t model,
+                                  std::vector<std::byte> data);
+  [[nodiscard]] std::optional<std::uint32_t> model_of_duplicate() const;
+  [[nodiscard]] DAT_CR_ARRIVAL_EVENT_DATA arrival(Turn& turn, DAT_CONN_QUAL at, const char* rule);
+  [[nodiscard]] DAT_CR_PARAM query_of_request(Turn& turn, DAT_CR_HANDLE request);
+  [[nodiscard]] static bool begins_with(const DAT_CR_PARAM& param,
+                                        const std::vector<std::byte>& data);
+  void judge_request(Turn& turn, const DAT_CR_ARRIVAL_EVENT_DATA& arrived,
+                     const std::vector<std::byte>& data, const char* rule);
+  [[nodiscard]] std::optional<Reserved> reserve(const Step& step, Turn& turn);
+  void judge_reserved_request(const Step& step, Turn& turn, Reserved& reserved,
+                              const DAT_CR_ARRIVAL_EVENT_DATA& arrived);
+  void find_nobody(Turn& turn, std::uint32_t at, DAT_CONN_QUAL qualifier, const char* rule);
+  void free_reserved(Turn& turn, const Reserved& reserved);
+  void give_back(const Step& step, Turn& turn, const Reserved& reserved);
+  [[nodiscard]] DAT_CR_HANDLE hand_off(const Step& step, Turn& turn, DAT_CR_HANDLE request);
 
   // -- posting.cpp and transfer_steps.cpp
   void receive(const Step& step, Turn& turn);
@@ -194,15 +255,24 @@ class Player {
   /// For what has to come: of microseconds.
   DAT_TIMEOUT patience_;
   Note note_;
+  /// Those that notifiers have, and those that they had. The end of the IA may call them.
+  std::array<std::shared_ptr<Agent>, notifier_places> agents_{};
+  std::vector<std::shared_ptr<Agent>> former_agents_;
   std::optional<dat_case::Ia> ia_;
   Model model_;
   std::mutex mutex_;
   dat_case::Evd requests_;
   dat_case::Psp psp_;
   DAT_CONN_QUAL qualifier_ = 0;
+  /// To which requests are handed off; made when the first one is.
+  dat_case::Psp other_psp_;
+  DAT_CONN_QUAL other_qualifier_ = 0;
   DAT_EP_ATTR usual_{};
   /// In the order in which they were set.
   std::vector<std::pair<DAT_HANDLE, std::uintptr_t>> contexts_;
+  /// Handles of objects that are no more, and the steps that use them at the end.
+  std::vector<std::pair<Object, DAT_HANDLE>> freed_;
+  std::vector<Step> hostile_;
   /// Which rule put what there, the latest last.
   std::vector<std::pair<Range, const char*>> blamed_;
   std::uintptr_t last_software_ = 0;

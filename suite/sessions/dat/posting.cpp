@@ -32,10 +32,6 @@ constexpr std::array post_rules{
               "dat.srq-post-recv.invalid-parameter", "dat.srq-post-recv.protection-violation",
               "dat.srq-post-recv.privileges-violation", nullptr}};
 
-DAT_VADDR start_of(const Memory& memory) {
-  return reinterpret_cast<DAT_VADDR>(memory.octets->data());
-}
-
 constexpr unsigned remote_privileges =
     DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
@@ -78,7 +74,7 @@ std::optional<Player::Segments> Player::segments_for(const Step& step, std::uint
       return std::nullopt;
     }
     DAT_LMR_TRIPLET triplet{};
-    triplet.virtual_address = start_of(memory) + *at;
+    triplet.virtual_address = memory.base + *at;
     triplet.segment_length = static_cast<DAT_SEG_LENGTH>(part);
     triplet.lmr_context = region.local;
     made.triplets.push_back(triplet);
@@ -118,13 +114,13 @@ std::optional<std::pair<const char*, Returns>> Player::spoil(const Step& step, S
       rules.flags == nullptr ? invalid.or_tolerably(DAT_PROTECTION_VIOLATION) : invalid;
   switch (step.wrong) {
     case Wrong::before_start:
-      last.virtual_address = start_of(memory) - 1;
+      last.virtual_address = memory.base - 1;
       return std::pair{rules.outside, outside};
     case Wrong::beyond_end:
-      last.virtual_address = start_of(memory) + memory.size() - last.segment_length + 1;
+      last.virtual_address = memory.base + memory.size() - last.segment_length + 1;
       return std::pair{rules.outside, outside};
     case Wrong::after_end:
-      last.virtual_address = start_of(memory) + memory.size();
+      last.virtual_address = memory.base + memory.size();
       return std::pair{rules.outside, outside};
     case Wrong::another_zone:
     case Wrong::no_privilege:
@@ -154,7 +150,7 @@ std::optional<std::pair<const char*, Returns>> Player::spoil(const Step& step, S
         (foreign ? sink && !writable : !sink || writable) ||
         model_.memories[region.memory].size() < last.segment_length)
       continue;
-    last.virtual_address = start_of(model_.memories[region.memory]);
+    last.virtual_address = model_.memories[region.memory].base;
     last.lmr_context = region.local;
     return foreign ? std::pair{rules.protection, returns(DAT_PROTECTION_VIOLATION)}
                    : std::pair{rules.privileges, returns(DAT_PRIVILEGES_VIOLATION)};
@@ -186,7 +182,7 @@ std::optional<Player::Remote> Player::remote_for(const Step& step, const Endpoin
     const Memory& memory = model_.memory_of(*window.region);
     const std::size_t at = window.offset + step.offset % (window.length - length + 1);
     if (length > 0 && memory.is_used(at, length)) return std::nullopt;
-    remote.triplet.virtual_address = start_of(memory) + at;
+    remote.triplet.virtual_address = memory.base + at;
     remote.triplet.rmr_context = window.context;
     remote.range = {model_.regions[*window.region].memory, at, length};
     return remote;
@@ -196,7 +192,7 @@ std::optional<Player::Remote> Player::remote_for(const Step& step, const Endpoin
   const Memory& memory = model_.memory_of(*place);
   const auto at = memory.place(step.offset, length);
   if (!at) return std::nullopt;
-  remote.triplet.virtual_address = start_of(memory) + *at;
+  remote.triplet.virtual_address = memory.base + *at;
   remote.triplet.rmr_context = model_.regions[*place].remote;
   remote.range = {model_.regions[*place].memory, *at, length};
   return remote;
@@ -239,7 +235,7 @@ std::optional<Player::Remote> Player::closed_remote(const Step& step, const Endp
     if (window.handle == DAT_HANDLE_NULL || !window.region || window.unknown ||
         window.zone != zone || window.length < length)
       return std::nullopt;
-    const DAT_VADDR start = start_of(model_.memory_of(*window.region)) + window.offset;
+    const DAT_VADDR start = model_.memory_of(*window.region).base + window.offset;
     const bool open = (window.privileges & privilege) != 0;
     remote.closed = "dat.rmr-bind.bounds-remote";
     if (step.wrong == Wrong::peer_before_start && open) return at(start - 1, window.context);
@@ -255,8 +251,9 @@ std::optional<Player::Remote> Player::closed_remote(const Step& step, const Endp
     const Memory& memory = model_.memories[region.memory];
     const bool open = (region.privileges & privilege) != 0, same = region.zone == zone;
     if (memory.size() < length) continue;
-    const DAT_VADDR start = start_of(memory);
-    if (step.wrong == Wrong::peer_before_start && open && same) return at(start - 1, region.remote);
+    const DAT_VADDR start = memory.base;
+    if (step.wrong == Wrong::peer_before_start && open && same && start > 0)
+      return at(start - 1, region.remote);
     if (step.wrong == Wrong::peer_beyond_end && open && same)
       return at(start + memory.size() - length + 1, region.remote);
     if (step.wrong == Wrong::peer_another_zone && open && !same) return at(start, region.remote);

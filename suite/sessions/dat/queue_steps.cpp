@@ -67,7 +67,7 @@ void Player::free_queue(const Step& step, Turn& turn) {
         dispatcher.lost_completions.push_back(receive.cookie);
   for (OwedAsync& owed : model_.async)
     if (owed.handle == queue.handle) owed.certain = false;
-  forget_context(queue.handle);
+  is_freed(Object::queue, queue.handle);
   queue = {};
 }
 

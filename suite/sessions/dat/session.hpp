@@ -16,108 +16,26 @@ namespace suite::sessions::dat {
 
 using base::record::name;
 
-// Each with what `object`, `other`, `third` and `number` mean for it.
+/// What a step does (actions.def).
 enum class Action : std::uint8_t {
-  make_zone,          // object: zone
-  free_zone,          // object: zone
-  make_region,        // object: region, other: zone, number: length, flags: privileges
-  free_region,        // object: region
-  query_region,       // object: region
-  sync_memory,        // object: region, offset, number: length, flags: 1 for writes
-  make_window,        // object: window, other: zone
-  bind_window,        // object: window, other: region, third: endpoint, offset, number: length
-  query_window,       // object: window
-  free_window,        // object: window
-  make_dispatcher,    // object: dispatcher, number: length, flags: streams, other: notifier + 1
-  free_dispatcher,    // object: dispatcher
-  query_dispatcher,   // object: dispatcher
-  resize_dispatcher,  // object: dispatcher, number: length
-  post_software,      // object: dispatcher, number: how many
-  make_unwaitable,    // object: dispatcher
-  make_waitable,      // object: dispatcher
-  enable,             // object: dispatcher
-  disable,            // object: dispatcher
-  wait,               // object: dispatcher, number: threshold
-  dequeue,            // object: dispatcher
-  wait_blocked,       // object: dispatcher, number: threshold, other: how it ends
-  make_notifier,      // object: notifier
-  free_notifier,      // object: notifier
-  wait_for_notifier,  // object: notifier
-  move_dispatcher,    // object: dispatcher, other: notifier + 1
-  make_queue,         // object: shared queue, other: zone, number: entries, segments
-  free_queue,         // object: shared queue
-  query_queue,        // object: shared queue
-  resize_queue,       // object: shared queue, number: entries
-  set_low_watermark,  // object: shared queue, number: the mark
-  receive_shared,     // object: shared queue, other: region, number: length, segments, times
-  make_endpoint,      // object: endpoint, other: zone, third: shared queue + 1, number: depth
-  free_endpoint,      // object: endpoint
-  query_endpoint,     // object: endpoint
-  modify_endpoint,    // object: endpoint, other: what, number: to what
-  set_watermark,      // object: endpoint, number: the mark
-  count_receives,     // object: endpoint
-  get_status,         // object: endpoint
-  connect,            // object: endpoint, which connects to its neighbour; other: how it ends
-  disconnect,         // object: endpoint, flags: 1 abrupt
-  reset,              // object: endpoint
-  receive,            // object: endpoint, other: region, number: length, segments, times
-  send,               // object: endpoint, other: region, number: length, segments, times
-  write,              // ... third: the peer's memory, offset
-  read,               // ... third: the peer's memory, offset
-  set_context,        // object, other: kind of object, number: the context
-  get_context,        // object, other: kind of object
-  settle,             // all that is owed comes, and memory is compared
+#define DAT_ACTION(name, meaning) name,
+#include "suite/sessions/dat/actions.def"
+#undef DAT_ACTION
 };
 constexpr auto names_of(Action) {
-  return std::array{"make_zone",
-                    "free_zone",
-                    "make_region",
-                    "free_region",
-                    "query_region",
-                    "sync_memory",
-                    "make_window",
-                    "bind_window",
-                    "query_window",
-                    "free_window",
-                    "make_dispatcher",
-                    "free_dispatcher",
-                    "query_dispatcher",
-                    "resize_dispatcher",
-                    "post_software",
-                    "make_unwaitable",
-                    "make_waitable",
-                    "enable",
-                    "disable",
-                    "wait",
-                    "dequeue",
-                    "wait_blocked",
-                    "make_notifier",
-                    "free_notifier",
-                    "wait_for_notifier",
-                    "move_dispatcher",
-                    "make_queue",
-                    "free_queue",
-                    "query_queue",
-                    "resize_queue",
-                    "set_low_watermark",
-                    "receive_shared",
-                    "make_endpoint",
-                    "free_endpoint",
-                    "query_endpoint",
-                    "modify_endpoint",
-                    "set_watermark",
-                    "count_receives",
-                    "get_status",
-                    "connect",
-                    "disconnect",
-                    "reset",
-                    "receive",
-                    "send",
-                    "write",
-                    "read",
-                    "set_context",
-                    "get_context",
-                    "settle"};
+  return std::to_array<const char*>({
+#define DAT_ACTION(name, meaning) #name,
+#include "suite/sessions/dat/actions.def"
+#undef DAT_ACTION
+  });
+}
+/// What `object`, `other` and the other members of a step mean, in the order of the actions.
+constexpr auto meanings_of_members() {
+  return std::to_array<const char*>({
+#define DAT_ACTION(name, meaning) meaning,
+#include "suite/sessions/dat/actions.def"
+#undef DAT_ACTION
+  });
 }
 
 /// What is wrong in a step.
@@ -178,6 +96,12 @@ struct Step {
   std::uint32_t lane = 0;
   friend bool operator==(const Step&, const Step&) = default;
 };
+
+/// What `flags` are in a script that leaves them out: all privileges, all streams that an endpoint
+/// feeds and software events.
+constexpr std::uint32_t usual_flags(Action action) {
+  return action == Action::make_region ? 0x33 : action == Action::make_dispatcher ? 0xE1 : 0;
+}
 
 struct Session {
   std::uint64_t seed = 0;

@@ -8,6 +8,7 @@
 #include "suite/cases/dat/framework/dat_session.hpp"
 #include "suite/sessions/dat/drawing.hpp"
 #include "suite/sessions/dat/player.hpp"
+#include "suite/sessions/dat/session_text.hpp"
 
 namespace suite::cases::dat {
 
@@ -25,16 +26,7 @@ ExpectationRecord record_of(const sessions::Found& found) {
   return record;
 }
 
-sessions::Session session_of(const SessionId& id) {
-  sessions::Session drawn = sessions::draw(id.seed);
-  if (id.steps.empty()) return drawn;
-  sessions::Session part{.seed = id.seed, .steps = {}};
-  for (const std::size_t step : id.steps)
-    if (step < drawn.steps.size()) part.steps.push_back(drawn.steps[step]);
-  return part;
-}
-
-void play(DatContext& context, const SessionId& id) {
+void play(DatContext& context, const sessions::Session& session) {
   std::mutex mutex;
   const auto note = [&](std::string_view text) {
     const std::scoped_lock lock(mutex);
@@ -51,7 +43,7 @@ void play(DatContext& context, const SessionId& id) {
     opened.actual = open;
     opened.judgement = Judgement::pass;
     context.report.expectation(opened);
-    player->play(session_of(id));
+    player->play(session);
   } catch (const sessions::Finding& finding) {
     if (player)
       for (const auto& advisory : player->model().advisories)
@@ -68,8 +60,16 @@ void play(DatContext& context, const SessionId& id) {
 
 }  // namespace
 
-std::function<void(DatContext&)> session_body(const SessionId& id) {
-  return [id](DatContext& context) { play(context, id); };
+std::optional<std::string> session_text(const std::string& id, const std::string& text) {
+  if (!text.empty()) return sessions::session_of(text) ? std::optional(text) : std::nullopt;
+  const auto seed = seed_of_session(id);
+  return seed ? std::optional(sessions::text_of(sessions::draw(*seed))) : std::nullopt;
+}
+
+std::function<void(DatContext&)> session_body(const std::string& text) {
+  return [session = sessions::session_of(text).value_or(sessions::Session())](DatContext& context) {
+    play(context, session);
+  };
 }
 
 }  // namespace suite::cases::dat

@@ -16,18 +16,22 @@
 #include "rules/catalogue.hpp"
 #include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/dat/framework/dat_session.hpp"
-#include "suite/iut/child_process.hpp"
-#include "suite/sessions/dat/drawing.hpp"
+#include "suite/iut/child_words.hpp"
+#include "suite/sessions/dat/finding.hpp"
+#include "suite/sessions/dat/session_file.hpp"
+#include "suite/sessions/dat/session_text.hpp"
+#include "suite/sessions/dat/shortening.hpp"
 
 namespace suite::cases::dat {
 
 namespace {
 
+namespace sessions = suite::sessions::dat;
 using Clock = std::chrono::steady_clock;
 
 // How long it may take to shorten a session, and how often it is played for it.
 constexpr auto shortening_time = std::chrono::seconds(45);
-constexpr int most_plays = 150;
+constexpr int most_plays = 300;
 
 using Lines = std::vector<DatLine>;
 
@@ -85,16 +89,16 @@ std::optional<DatLine> unwritten_crash(iut::ChildProcess& child) {
 
 class SessionRun {
  public:
-  SessionRun(DatTarget target, int words) : target_(std::move(target)), words_(words) {}
+  SessionRun(std::string id, DatTarget target, int words)
+      : id_(std::move(id)), target_(std::move(target)), words_(words) {}
 
-  void run(const std::string& id) {
+  void run(const sessions::Session& session) {
     const auto start = Clock::now();
-    const Lines lines = play(id, target_.deadline_scale);
+    const Lines lines = play(session, target_.deadline_scale);
     const std::string rule = broken_rule(lines);
     tell(lines);
     // One that hangs takes too long.
-    if (!rule.empty() && Clock::now() - start < shortening_time / 2)
-      shorten(*parse_session_id(id), rule);
+    if (!rule.empty() && Clock::now() - start < shortening_time / 2) shorten(session, rule);
     if (!has_end(lines)) return;  // without a result there is none to pass on
     const auto end =
         std::ranges::find_if(lines, [](const DatLine& line) { return line.end.has_value(); });
@@ -103,13 +107,14 @@ class SessionRun {
   }
 
  private:
-  Lines play(const std::string& id, double scale) const {
+  Lines play(const sessions::Session& session, double scale) const {
     std::vector<std::string> argv{
-        "/proc/self/exe",        "--play", id, "--ia", target_.ia, "--deadline-scale",
+        "/proc/self/exe",        "--play", id_, "--session", "--ia", target_.ia, "--deadline-scale",
         fmt::format("{}", scale)};
     if (!target_.address.empty()) argv.insert(argv.end(), {"--address", target_.address});
     auto child = iut::ChildProcess::start(argv);
     if (!child) return {{.end = DatEnd{.verdict = Verdict::error, .reason = child.error()}}};
+    iut::tell(*child, sessions::text_of(session) + '\n');
     Lines lines = lines_of(words_of(*child));
     if (!has_end(lines))
       if (auto crash = unwritten_crash(*child)) lines.push_back(std::move(*crash));
@@ -129,16 +134,20 @@ class SessionRun {
     return rules::find(rule) != nullptr ? rule : "dat.ia-open.success";
   }
   static std::optional<ExpectationRecord> death_in(const Lines& lines) {
+    bool hostile = false;
+    for (const DatLine& line : lines)
+      if (line.step) hostile = *line.step == sessions::hostile_note;
     for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
       const auto& death = line->died ? line->died : line->hung;
       if (!death) continue;
+      if (hostile && death->in_libdat2) return std::nullopt;
       ExpectationRecord record;
       record.rule = rule_of(*death);
       record.admissible = {"a return code"};
       record.actual =
           line->died ? fmt::format("{}: signal {} in {}", death->call, death->signal, death->place)
                      : fmt::format("{} did not return", death->call);
-      record.judgement = Judgement::also_seen;
+      record.judgement = hostile ? Judgement::advisory : Judgement::also_seen;
       return record;
     }
     return std::nullopt;
@@ -149,7 +158,7 @@ class SessionRun {
       if (line.expectation && line.expectation->judgement == Judgement::also_seen)
         return line.expectation->rule;
     const auto death = death_in(lines);
-    return death ? death->rule : "";
+    return death && death->judgement == Judgement::also_seen ? death->rule : "";
   }
 
   void tell(const Lines& lines) const {
@@ -161,44 +170,33 @@ class SessionRun {
     if (const auto death = death_in(lines)) write({.expectation = death});
   }
 
-  /// Leaves out runs of steps, long ones first, as long as the same rule is broken.
-  void shorten(SessionId id, const std::string& rule) const {
-    const std::size_t all = suite::sessions::dat::draw(id.seed).steps.size();
-    if (id.steps.empty())
-      for (std::size_t i = 0; i < all; ++i) id.steps.push_back(i);
+  void shorten(const sessions::Session& session, const std::string& rule) const {
     const auto latest = Clock::now() + shortening_time;
     int plays = 0;
     write({.deadline = std::chrono::milliseconds(2 * shortening_time).count()});
-    for (std::size_t run = std::max<std::size_t>(id.steps.size() / 2, 1); run > 0; run /= 2)
-      for (std::size_t at = 0; at < id.steps.size();) {
-        if (++plays > most_plays || Clock::now() > latest) return tell_shortened(id);
-        SessionId tried = id;
-        const auto from = tried.steps.begin() + static_cast<std::ptrdiff_t>(at);
-        const auto count = std::min(run, id.steps.size() - at);
-        tried.steps.erase(from, from + static_cast<std::ptrdiff_t>(count));
-        if (!tried.steps.empty() &&
-            broken_rule(play(text_of(tried), target_.deadline_scale / 4)) == rule)
-          id = std::move(tried);
-        else
-          at += run;
-      }
-    tell_shortened(id);
-  }
-
-  void tell_shortened(const SessionId& id) const {
-    write({.step = fmt::format("shortened to {} steps: {}", id.steps.size(), text_of(id))});
-    for (const DatLine& line : play(text_of(id), target_.deadline_scale / 4))
+    const sessions::Session shortest =
+        sessions::shortened(session, [&](const sessions::Session& tried) {
+          return !tried.steps.empty() && ++plays <= most_plays && Clock::now() < latest &&
+                 broken_rule(play(tried, target_.deadline_scale / 4)) == rule;
+        });
+    write({.step = fmt::format("shortened from {} steps to {}:", session.steps.size(),
+                               shortest.steps.size())});
+    for (const DatLine& line : play(shortest, target_.deadline_scale / 4))
       if (line.step) write({.step = "  " + *line.step});
+    const sessions::SessionFile file{.session = shortest, .rules = {rule}};
+    write({.session = base::record::to_json(file).dump(1) + "\n"});
   }
 
+  std::string id_;
   DatTarget target_;
   int words_;
 };
 
 }  // namespace
 
-void run_session(const std::string& id, const DatTarget& target, int words) {
-  SessionRun(target, words).run(id);
+void run_session(const std::string& id, const std::string& session, const DatTarget& target,
+                 int words) {
+  SessionRun(id, target, words).run(sessions::session_of(session).value_or(sessions::Session()));
 }
 
 }  // namespace suite::cases::dat

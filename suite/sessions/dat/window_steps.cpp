@@ -32,7 +32,7 @@ Binding binding_of(const Step& step, const Window& window, const Region& region,
   if (made.bound.privileges == 0) made.bound.privileges = peer_reads;
   made.bound.region.reset();
   if (length > 0) made.bound.region = region_place;
-  made.segment.virtual_address = reinterpret_cast<DAT_VADDR>(memory.octets->data()) + offset;
+  made.segment.virtual_address = memory.base + offset;
   made.segment.segment_length = static_cast<DAT_SEG_LENGTH>(length);
   made.segment.lmr_context = region.local;
   if (step.wrong == Wrong::before_start) {
@@ -103,6 +103,8 @@ void Player::bind_window(const Step& step, Turn& turn) {
   if (turn.lane != 0 || !place || !region_of_it || model_.endpoints[at].handle == DAT_HANDLE_NULL)
     return;
   const std::uint32_t region_place = *region_of_it;
+  // How a window of a region is addressed that is addressed from zero, no text says.
+  if (model_.memory_of(region_place).base == 0) return;
   settle(turn);  // nobody uses the context that it has
   Endpoint& endpoint = model_.endpoints[at];
   Window& window = model_.windows[*place];
@@ -174,8 +176,7 @@ void Player::query_window(const Step& step, Turn& turn) {
   same("the zone", param.pz_handle == model_.zones[window.zone].handle);
   if (window.unknown || !window.region || model_.is_being_bound(at)) return;
   const Region& region = model_.regions[*window.region];
-  const auto start =
-      reinterpret_cast<DAT_VADDR>(model_.memory_of(*window.region).octets->data() + window.offset);
+  const DAT_VADDR start = model_.memory_of(*window.region).base + window.offset;
   same("the address", param.lmr_triplet.virtual_address == start);
   same("the length", param.lmr_triplet.segment_length == window.length);
   same("the region", param.lmr_triplet.lmr_context == region.local);
@@ -194,7 +195,7 @@ void Player::free_window(const Step& step, Turn& turn) {
   const DAT_RETURN got = call(turn, [&] { return CALL(dat_rmr_free, window.handle); });
   if (!expect("dat.rmr-free.success", got, succeeds)) return;
   if (!window.unknown) model_.end_context_of(at);
-  forget_context(window.handle);
+  is_freed(Object::window, window.handle);
   window = {};
 }
 

@@ -74,7 +74,8 @@ BOOST_AUTO_TEST_CASE(without_streams_there_is_one_with_defaults) {
 BOOST_AUTO_TEST_CASE(a_mistake_is_reported_with_its_line) {
   BOOST_TEST(fault_of("steps:\n  - [peer_send]\n") ==
              ":2: a step is `ACTION` or `ACTION: {MEMBER: VALUE, ...}`");
-  BOOST_TEST(fault_of("step: [peer_send]\n") == ":1: a script has `streams` and `steps` only");
+  BOOST_TEST(fault_of("step: [peer_send]\n") ==
+             ":1: a script has `streams` and `steps` only, or `api: dat` and `steps`");
   BOOST_TEST(fault_of("streams: []\n") == ": there are no `steps`");
   BOOST_TEST(fault_of("steps: peer_send\n") == ":1: steps must be a list");
   BOOST_TEST(fault_of("steps:\n  - peer_send: {length: [1]}\n") ==

@@ -40,6 +40,8 @@ struct DatLine {
   std::optional<results::RowOutcome> row{};
   /// For the exchange.
   std::optional<std::string> step{};
+  /// What is left of a session that finds something: a file of it, as JSON.
+  std::optional<std::string> session{};
   /// Milliseconds until the process ends the case.
   std::optional<std::int64_t> deadline{};
   std::optional<DatEnd> end{};
@@ -60,11 +62,11 @@ constexpr auto table_of(const DatDeath*) {
 }
 constexpr auto table_of(const DatLine*) {
   using base::record::defaulted;
-  return base::record::table("line", defaulted("expectation", &DatLine::expectation),
-                             defaulted("row", &DatLine::row), defaulted("step", &DatLine::step),
-                             defaulted("deadline", &DatLine::deadline),
-                             defaulted("end", &DatLine::end), defaulted("died", &DatLine::died),
-                             defaulted("hung", &DatLine::hung));
+  return base::record::table(
+      "line", defaulted("expectation", &DatLine::expectation), defaulted("row", &DatLine::row),
+      defaulted("step", &DatLine::step), defaulted("session", &DatLine::session),
+      defaulted("deadline", &DatLine::deadline), defaulted("end", &DatLine::end),
+      defaulted("died", &DatLine::died), defaulted("hung", &DatLine::hung));
 }
 
 }  // namespace suite::cases::dat

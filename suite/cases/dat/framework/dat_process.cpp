@@ -17,7 +17,8 @@
 #include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/dat/framework/dat_session.hpp"
 #include "suite/cases/framework/body.hpp"
-#include "suite/iut/child_process.hpp"
+#include "suite/iut/child_words.hpp"
+#include "suite/results/kept_session.hpp"
 
 namespace suite::cases::dat {
 
@@ -109,9 +110,12 @@ class CaseProcess {
 
 class DatProcessBody final : public Body {
  public:
-  DatProcessBody(std::shared_ptr<const DatCase> one, const Case& row, Environment& environment,
-                 Context& context, CaseOutcome& outcome)
-      : Body(row, environment, context, outcome), one_(std::move(one)), outcome_(outcome) {}
+  DatProcessBody(std::shared_ptr<const DatCase> one, std::string session, const Case& row,
+                 Environment& environment, Context& context, CaseOutcome& outcome)
+      : Body(row, environment, context, outcome),
+        one_(std::move(one)),
+        session_(std::move(session)),
+        outcome_(outcome) {}
 
   void body() override {
     auto* loop = dynamic_cast<EpollLoop*>(&environment().loop);
@@ -121,6 +125,7 @@ class DatProcessBody final : public Body {
            fmt::format("the IUT is no provider of {}", one_->in_kernel ? "kDAPL" : "uDAPL"));
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
+    iut::tell(*child, session_);
     CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });
     latest_end_ = loop->now() + scaled(one_->row.deadline + grace);
     bool ended = process.run_until(latest_end_);
@@ -143,6 +148,7 @@ class DatProcessBody final : public Body {
     argv.insert(argv.end(), {"--run", one_->row.id, "--ia", dat.ia, "--deadline-scale",
                              fmt::format("{}", environment().deadline_scale)});
     if (!dat.address.empty()) argv.insert(argv.end(), {"--address", dat.address});
+    if (!session_.empty()) argv.emplace_back("--session");
     return argv;
   }
 
@@ -158,6 +164,8 @@ class DatProcessBody final : public Body {
       latest_end_ = std::max(latest_end_, environment().loop.now() + deadline + scaled(grace));
     } else if (line.step) {
       context().note(Direction::none, std::move(*line.step));
+    } else if (line.session) {
+      context().note(Direction::none, std::string(results::session_prefix) + *line.session);
     } else {
       last_ = std::move(line);
     }
@@ -204,17 +212,19 @@ class DatProcessBody final : public Body {
   }
 
   std::shared_ptr<const DatCase> one_;
+  std::string session_;
   CaseOutcome& outcome_;
   base::TimePoint latest_end_{};
   DatLine last_;
 };
 
-Case row_of(std::shared_ptr<const DatCase> one) {
+/// `session`: a line, which the process reads; empty: the process knows its case.
+Case row_of(std::shared_ptr<const DatCase> one, std::string session) {
   Case row = one->row;
-  row.make = [one = std::move(one)](const Case& self, Environment& environment,
-                                    lower_tester::Context& context,
-                                    CaseOutcome& outcome) -> std::unique_ptr<Body> {
-    return std::make_unique<DatProcessBody>(one, self, environment, context, outcome);
+  row.make = [one = std::move(one), session = std::move(session)](
+                 const Case& self, Environment& environment, lower_tester::Context& context,
+                 CaseOutcome& outcome) -> std::unique_ptr<Body> {
+    return std::make_unique<DatProcessBody>(one, session, self, environment, context, outcome);
   };
   return row;
 }
@@ -224,14 +234,14 @@ Case row_of(std::shared_ptr<const DatCase> one) {
 std::vector<Case> dat_rows() {
   std::vector<Case> rows;
   for (DatCase& one : all_dat_cases())
-    rows.push_back(row_of(std::make_shared<const DatCase>(std::move(one))));
+    rows.push_back(row_of(std::make_shared<const DatCase>(std::move(one)), {}));
   return rows;
 }
 
-std::optional<Case> dat_session_row(const std::string& id) {
-  auto one = session_of(id);
-  if (!one) return std::nullopt;
-  return row_of(std::make_shared<const DatCase>(std::move(*one)));
+std::optional<Case> dat_session_row(const std::string& id, std::string session) {
+  if (session.empty() && !seed_of_session(id)) return std::nullopt;
+  if (!session.empty()) session += '\n';
+  return row_of(std::make_shared<const DatCase>(session_case(id)), std::move(session));
 }
 
 }  // namespace suite::cases::dat

@@ -13,7 +13,8 @@ namespace suite::cases::dat {
 
 /// One row for each DAT case. They need Environment::dat, and real time.
 [[nodiscard]] std::vector<Case> dat_rows();
-/// The row of a random session (dat_session.hpp); nothing if the id is not that of one.
-[[nodiscard]] std::optional<Case> dat_session_row(const std::string& id);
+/// The row of a session (dat_session.hpp); nothing if the id is not that of one. `session`: what it
+/// consists of, as JSON in a line, if it is not one that is drawn.
+[[nodiscard]] std::optional<Case> dat_session_row(const std::string& id, std::string session);
 
 }  // namespace suite::cases::dat

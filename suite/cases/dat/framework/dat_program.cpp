@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 #include "base/line_file.hpp"
@@ -111,25 +112,37 @@ int run_one(const DatCase& one, const DatTarget& target) {
   ::_exit(0);
 }
 
+/// The session of this id, or the one that is on standard input; nothing after a complaint.
+std::optional<std::string> session_to_play(const std::string& id, bool given) {
+  std::string line;
+  if (given) std::getline(std::cin, line);
+  auto session = given && line.empty() ? std::nullopt : session_text(id, line);
+  if (!session)
+    fmt::print(stderr, "rnic-dat-cases: {}\n",
+               given ? "standard input has no session" : fmt::format("'{}' is no session", id));
+  return session;
+}
+
+int run_whole_session(const std::string& id, bool given, const DatTarget& target) {
+  const auto session = session_to_play(id, given);
+  if (!session) return exit_usage;
+  run_session(id, *session, target, take_standard_output());
+  return 0;
+}
+
 int run_of_table(const std::string& id, const DatTarget& target) {
-  if (parse_session_id(id)) {
-    run_session(id, target, take_standard_output());
-    return 0;
-  }
   for (const DatCase& one : all_dat_cases())
     if (one.row.id == id) return run_one(one, target);
   fmt::print(stderr, "rnic-dat-cases: there is no case '{}'; --list shows them\n", id);
   return exit_usage;
 }
 
-int play_session(const std::string& id, const DatTarget& target) {
-  auto one = session_of(id);
-  if (!one) {
-    fmt::print(stderr, "rnic-dat-cases: '{}' is no session\n", id);
-    return exit_usage;
-  }
-  one->run = session_body(*parse_session_id(id));
-  return run_one(*one, target);
+int play_session(const std::string& id, bool given, const DatTarget& target) {
+  const auto session = session_to_play(id, given);
+  if (!session) return exit_usage;
+  DatCase one = session_case(id);
+  one.run = session_body(*session);
+  return run_one(one, target);
 }
 
 }  // namespace
@@ -147,11 +160,13 @@ int main(int argc, char** argv) {
       "exit: 0 the case ended, and its last line says how; 2 usage; otherwise it crashed");
   std::string id, role, session;
   DatTarget target;
-  bool listed = false;
+  bool listed = false, given = false;
   app.add_flag("--list", listed, "the cases, the calls that they judge, and the rules");
   app.add_option("--run", id, "the case to run, or soak.dat.SEED: a random session");
   app.add_option("--play", session,
                  "the random session to play in this process, which is not shortened");
+  app.add_flag("--session", given,
+               "what the session consists of is read from standard input, a line of JSON");
   app.add_option("--serve", role, "be the second process of a case")
       ->check(CLI::IsMember({"accept", "hold"}));
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
@@ -162,8 +177,10 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", base::version_text("rnic-dat-cases"));
   CLI11_PARSE(app, argc, argv);
   if (listed) return list();
-  if (!id.empty() && !target.ia.empty()) return run_of_table(id, target);
-  if (!session.empty() && !target.ia.empty()) return play_session(session, target);
+  if (!id.empty() && !target.ia.empty())
+    return given || seed_of_session(id) ? run_whole_session(id, given, target)
+                                        : run_of_table(id, target);
+  if (!session.empty() && !target.ia.empty()) return play_session(session, given, target);
   if (!role.empty() && !target.ia.empty()) return serve(target, role);
   fmt::print(stderr, "rnic-dat-cases: --list, or --run, --play or --serve with --ia; see --help\n");
   return exit_usage;

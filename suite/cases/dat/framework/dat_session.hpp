@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Random sessions of the DAT API as cases. They are not of the table: there is one for each seed. What
-// they consist of, and how they are judged, is in suite/sessions/dat.
-//
-// The id is `soak.dat.SEED`, or `soak.dat.SEED.of.STEPS` for some of its steps: 0-5+9.
+// Random sessions of the DAT API as cases. They are not of the table: there is one for each seed, and
+// one for each file that somebody writes. What they consist of, and how they are judged, is in
+// suite/sessions/dat.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
 
 namespace suite::cases::dat {
 
-struct SessionId {
-  std::uint64_t seed = 0;
-  /// All, if there are none.
-  std::vector<std::size_t> steps;
-};
-/// Nothing if it is not the id of a session.
-[[nodiscard]] std::optional<SessionId> parse_session_id(const std::string& id);
-[[nodiscard]] std::string text_of(const SessionId& id);
-/// The case of this id, without its body; nothing if it is not that of a session.
-[[nodiscard]] std::optional<DatCase> session_of(const std::string& id);
+/// The seed of `soak.dat.SEED`; nothing if it is not the id of a session that is drawn.
+[[nodiscard]] std::optional<std::uint64_t> seed_of_session(const std::string& id);
+/// The case of a session, without its body.
+[[nodiscard]] DatCase session_case(const std::string& id);
 
 // ---------------------------------------------------------------- defined in suite/sessions/dat
 
-/// What plays it in this process.
-[[nodiscard]] std::function<void(DatContext&)> session_body(const SessionId& id);
+/// The session of this id, or of this text if there is one, as JSON; nothing if that is no session.
+[[nodiscard]] std::optional<std::string> session_text(const std::string& id,
+                                                      const std::string& text);
+/// What plays it in this process. `session`: as session_text() returns it.
+[[nodiscard]] std::function<void(DatContext&)> session_body(const std::string& session);
 /// Plays it in a process of its own, and shortens it if it finds something. What it finds, and what
 /// follows from its death, is written to `words`, as a case does (dat_line.hpp).
-void run_session(const std::string& id, const DatTarget& target, int words);
+void run_session(const std::string& id, const std::string& session, const DatTarget& target,
+                 int words);
 
 }  // namespace suite::cases::dat

@@ -20,10 +20,11 @@ KINDS = ["returns", "error", "out_zero", "out_other", "swallow"]
 # Those that take segments.
 SHIFTED = ["dat_ep_post_recv", "dat_ep_post_send", "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_srq_post_recv"]
 # Those that return something through a pointer.
-ANSWERING = ["dat_cno_create", "dat_cno_wait", "dat_cr_query", "dat_ep_create", "dat_ep_create_with_srq", "dat_ep_get_status",
-             "dat_ep_query", "dat_ep_recv_query", "dat_evd_create", "dat_evd_dequeue", "dat_evd_query", "dat_evd_wait",
-             "dat_get_consumer_context", "dat_ia_query", "dat_lmr_create", "dat_lmr_query", "dat_psp_create_any", "dat_pz_create",
-             "dat_pz_query", "dat_rmr_bind", "dat_rmr_create", "dat_rmr_query", "dat_srq_create", "dat_srq_query"]
+ANSWERING = ["dat_cno_create", "dat_cno_query", "dat_cno_wait", "dat_cr_query", "dat_ep_create", "dat_ep_create_with_srq",
+             "dat_ep_get_status", "dat_ep_query", "dat_ep_recv_query", "dat_evd_create", "dat_evd_dequeue", "dat_evd_query",
+             "dat_evd_wait", "dat_get_consumer_context", "dat_ia_query", "dat_lmr_create", "dat_lmr_query",
+             "dat_psp_create_any", "dat_pz_create", "dat_pz_query", "dat_rmr_bind", "dat_rmr_create", "dat_rmr_query",
+             "dat_rsp_create", "dat_rsp_query", "dat_srq_create", "dat_srq_query"]
 EVENT_KINDS = ["event_number", "event_status", "event_cookie", "event_length", "event_handle", "event_operation", "event_data",
                "event_again", "event_drop"]
 

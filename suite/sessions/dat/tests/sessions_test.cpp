@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "base/record/json_writer.hpp"
 #include "suite/cases/dat/framework/dat_session.hpp"
 #include "suite/sessions/dat/drawing.hpp"
 #include "suite/sessions/dat/model.hpp"
+#include "suite/sessions/dat/session_file.hpp"
+#include "suite/sessions/dat/shortening.hpp"
 
 namespace suite::sessions::dat {
 
@@ -30,20 +37,96 @@ BOOST_AUTO_TEST_CASE(every_action_is_drawn) {
   BOOST_TEST(has_lanes);
 }
 
-BOOST_AUTO_TEST_CASE(id_of_a_session_says_which_steps_it_has) {
-  using cases::dat::parse_session_id;
-  const auto whole = parse_session_id("soak.dat.17");
-  BOOST_REQUIRE(whole);
-  BOOST_TEST(whole->seed == 17U);
-  BOOST_TEST(whole->steps.empty());
-  const auto part = parse_session_id("soak.dat.17.of.0-2+9+11-12");
-  BOOST_REQUIRE(part);
-  BOOST_TEST((part->steps == std::vector<std::size_t>{0, 1, 2, 9, 11, 12}));
-  BOOST_TEST(text_of(*part) == "soak.dat.17.of.0-2+9+11-12");
-  for (const char* no :
-       {"soak.session.17", "soak.dat.", "soak.dat.x", "soak.dat.1.of.", "soak.dat.1.of.3-",
-        "soak.dat.1.of.5-2", "soak.dat.1.of.99999999", "soak.dat.1.to.2"})
-    BOOST_TEST(!parse_session_id(no), no);
+BOOST_AUTO_TEST_CASE(id_of_a_session_has_its_seed) {
+  using suite::cases::dat::seed_of_session;
+  BOOST_TEST(seed_of_session("soak.dat.17").value() == 17U);
+  for (const char* no : {"soak.session.17", "soak.dat.", "soak.dat.x", "soak.dat.1.of.3"})
+    BOOST_TEST(!seed_of_session(no), no);
+}
+
+// ---------------------------------------------------------------- files
+
+/// A file of this name and text, read as `rnic-suite replay` reads it.
+std::expected<SessionFile, std::string> read(const std::string& name, const std::string& text) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("dat-session-" + std::to_string(::getpid()) + name);
+  std::ofstream(file) << text;
+  auto session = read_session(file);
+  BOOST_TEST((!session || is_session(file)));
+  std::filesystem::remove(file);
+  return session;
+}
+
+BOOST_AUTO_TEST_CASE(a_script_has_what_differs_from_the_defaults) {
+  const auto file = read(".yaml",
+                         "api: dat\n"
+                         "steps:\n"
+                         "  - make_zone\n"
+                         "  - make_region: {number: 64}\n"
+                         "  - make_region: {object: 1, flags: 0x11}\n"
+                         "  - set_watermark: {number: -7}\n"
+                         "  - write: {wrong: peer_beyond_end}\n");
+  BOOST_REQUIRE_MESSAGE(file, (file ? "" : file.error()));
+  const std::vector<Step> wanted{{.action = Action::make_zone},
+                                 {.action = Action::make_region, .number = 64, .flags = 0x33},
+                                 {.action = Action::make_region, .object = 1, .flags = 0x11},
+                                 {.action = Action::set_watermark, .number = -7},
+                                 {.action = Action::write, .wrong = Wrong::peer_beyond_end}};
+  BOOST_TEST((file->session.steps == wanted));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_is_read_again) {
+  const SessionFile written{.session = draw(7), .rules = {"dat.ep-free.success"}};
+  const auto read_again = read(".json", base::record::to_json(written).dump(1));
+  BOOST_REQUIRE_MESSAGE(read_again, (read_again ? "" : read_again.error()));
+  BOOST_TEST((read_again->session.steps == written.session.steps));
+  BOOST_TEST(read_again->session.seed == 7U);
+  BOOST_TEST((read_again->rules == written.rules));
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_in_a_file_are_named) {
+  const auto fault = [](const std::string& text) {
+    const auto file = read(".yaml", text);
+    BOOST_REQUIRE(!file);
+    return file.error();
+  };
+  BOOST_TEST(fault("api: dat\nsteps: [peer_send]\n").find("steps[0].action") != std::string::npos);
+  BOOST_TEST(fault("steps: [make_zone]\n").find("\"api\"") != std::string::npos);
+  BOOST_TEST(fault("api: verbs\nsteps: [make_zone]\n").find("api") != std::string::npos);
+  BOOST_TEST(fault("api: dat\nsteps: []\n").ends_with(": a session has 1 to 500 steps"));
+}
+
+BOOST_AUTO_TEST_CASE(words_of_a_script_are_listed) {
+  const std::string words = script_words();
+  for (const char* line : {"\n  make_zone: object: zone\n", "\n  segments: 1\n", "\n  freed\n",
+                           "\n  flags: 0x33 in make_region, "})
+    BOOST_TEST(words.find(line) != std::string::npos, line);
+}
+
+BOOST_AUTO_TEST_CASE(shortening_keeps_what_is_needed_with_defaults) {
+  Session session;
+  for (std::uint32_t i = 0; i < 20; ++i)
+    session.steps.push_back({.action = Action::send,
+                             .object = i,
+                             .other = 3,
+                             .number = 100,
+                             .flags = 2,
+                             .times = 4,
+                             .wrong = Wrong::flags,
+                             .lane = 1});
+  session.steps[11].action = Action::reset;
+  const Session left = shortened(session, [](const Session& tried) {
+    // It needs a Send of two or more before a reset, whose `other` is not the default.
+    bool sent = false;
+    for (const Step& step : tried.steps) {
+      if (step.action == Action::send && step.number > 1) sent = true;
+      if (step.action == Action::reset && step.other == 3) return sent;
+    }
+    return false;
+  });
+  const std::vector<Step> wanted{{.action = Action::send, .number = 8},
+                                 {.action = Action::reset, .other = 3}};
+  BOOST_TEST((left.steps == wanted));
 }
 
 // ---------------------------------------------------------------- the model
