@@ -124,7 +124,8 @@ void Player::query_dispatcher(const Step& step, Turn& turn) {
                                                      : DAT_EVD_STATE_UNWAITABLE));
 }
 
-// Where events are on their way, the queue stays long enough for all of them.
+// Where events are on their way, the queue stays long enough for all of them. One that holds more than
+// what is asked may be refused, or keeps them whatever its length.
 void Player::resize_dispatcher(const Step& step, Turn& turn) {
   const std::uint32_t at = step.object % dispatcher_places;
   Dispatcher& dispatcher = model_.dispatchers[at];
@@ -148,7 +149,7 @@ void Player::resize_dispatcher(const Step& step, Turn& turn) {
       call(turn, [&] { return CALL(dat_evd_resize, dispatcher.handle, length); });
   const bool done = expect(rule, got, wanted);
   const DAT_COUNT now = length_of(turn, dispatcher.handle);
-  const DAT_COUNT least = done ? std::max(length, held) : dispatcher.length;
+  const DAT_COUNT least = done ? length : dispatcher.length;
   demand(now >= least && (done || now == dispatcher.length), rule,
          fmt::format("room for {} events", least), fmt::format("room for {}", now));
   dispatcher.length = now;
