@@ -200,6 +200,7 @@ Checked<void> Run::prepare() {
   if (!options_.write_expectations.empty()) {
     if (const auto fault = output_file_fault(options_.write_expectations))
       return refuse(ExitCode::harness, "--write-expectations: " + *fault);
+    if (const auto fault = draft_fault(options_)) return refuse(ExitCode::usage, *fault);
   }
   signals_.emplace(loop_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));

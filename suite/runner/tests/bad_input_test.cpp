@@ -311,6 +311,25 @@ BOOST_AUTO_TEST_CASE(rerun_failed_needs_a_run_with_failures) {
   check_refusal(run(again), usage, "none of the cases chosen failed");
 }
 
+BOOST_AUTO_TEST_CASE(reasons_that_somebody_wrote_are_not_drafted_over) {
+  const Scratch scratch;
+  const std::string draft = scratch / "known.yaml";
+  const auto drafting = [&](const char* out) {
+    return in_memory({"--select", "mpa.crc.fpdu_with_a_wrong_crc_changes_nothing", "--deviation",
+                      "accepts_bad_crc", "--out", scratch / out, "--write-expectations", draft});
+  };
+  BOOST_TEST(run(drafting("first")).status == failure);
+  BOOST_TEST(run(drafting("second")).status == failure);  // nobody has written there
+  std::string text = text_of(draft);
+  const std::string none = "reason: \"\"";
+  BOOST_REQUIRE(text.find(none) != std::string::npos);
+  text.replace(text.find(none), none.size(), "reason: \"ticket 5\"");
+  write(draft, text);
+  refuse(drafting("third"), usage, "has reasons already; name another file");
+  BOOST_TEST(text_of(draft) == text);
+  BOOST_TEST(!std::filesystem::exists(scratch / "third"));
+}
+
 BOOST_AUTO_TEST_CASE(strict_lets_a_should_fail) {
   const Scratch scratch;
   Words words = in_memory({"--rule", "rdmap.terminate.graceful-llp-teardown", "--deviation",
