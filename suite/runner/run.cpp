@@ -16,6 +16,7 @@
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/results/suite_version.hpp"
 #include "suite/runner/awaited_agent.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
@@ -104,7 +105,7 @@ class Run final : IutInstance::Observer {
       : parts_(parts), options_(std::move(options)), command_(command), progress_(stderr) {
     record_.id = new_run_id();
     record_.start = base::time_text(begin_wall_);
-    record_.suite = suite_version();
+    record_.suite = results::suite_version();
     record_.catalogue = rules::version();
     record_.command = command;
     record_.host = host_name();
