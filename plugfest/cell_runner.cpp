@@ -18,6 +18,7 @@
 #include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/wire_judge.hpp"
 #include "suite/lab/namespaces.hpp"
+#include "suite/results/suite_version.hpp"
 
 namespace plugfest {
 
@@ -194,6 +195,7 @@ void CellRun::start_capture() {
 
 Outcome CellRun::run() {
   outcome_.start = base::time_text(std::chrono::system_clock::now());
+  outcome_.suite = suite::results::suite_version();
   const auto end = stop_of([this] {
     start_capture();
     launch_agents();

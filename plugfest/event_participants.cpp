@@ -26,6 +26,13 @@ std::string folded(const std::string& text) {
   return lower;
 }
 
+/// Like `peer-2`, in any case.
+bool is_numbered_peer(const std::string& text) {
+  constexpr std::string_view start = "peer-";
+  return text.size() > start.size() && folded(text).starts_with(start) &&
+         text.find_first_not_of("0123456789", start.size()) == std::string::npos;
+}
+
 /// Of what the results of a participant depend on. Its vendor may be renamed while they stand.
 std::string digest_of(const YAML::Node& node, const Participant& one) {
   YAML::Node played = YAML::Clone(node);
@@ -65,6 +72,12 @@ void EventReader::participant(const Node& node) {
            {"parallel",
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
+  for (const std::string& name : {made.name, made.alias})
+    if (is_numbered_peer(name))
+      yaml_.fault(node,
+                  fmt::format("\"{}\": peer-1, peer-2, ... are what others see of participants "
+                              "without an alias; give another name",
+                              name));
   for (const Participant& other : event_.participants) judge_names(node, made, other);
   if (const std::string fault = driver_fault(made); !fault.empty()) yaml_.fault(node, fault);
   made.digest = digest_of(node, made);

@@ -62,12 +62,12 @@ constexpr auto table_of(const CaptureRecord*) {
 constexpr auto table_of(const Outcome*) {
   return table(
       "outcome", required("verdict", &Outcome::verdict), defaulted("start", &Outcome::start),
-      defaulted("hosts", &Outcome::hosts), defaulted("absent", &Outcome::absent),
-      defaulted("pcap_sha256", &Outcome::pcap_sha256), defaulted("advisory", &Outcome::advisory),
-      required("fault", &Outcome::fault), required("reason", &Outcome::reason),
-      required("seconds", &Outcome::seconds).from(0), defaulted("frames", &Outcome::frames),
-      defaulted("dropped", &Outcome::dropped), defaulted("pcap", &Outcome::pcap),
-      defaulted("capture_trouble", &Outcome::capture_trouble),
+      defaulted("suite", &Outcome::suite), defaulted("hosts", &Outcome::hosts),
+      defaulted("absent", &Outcome::absent), defaulted("pcap_sha256", &Outcome::pcap_sha256),
+      defaulted("advisory", &Outcome::advisory), required("fault", &Outcome::fault),
+      required("reason", &Outcome::reason), required("seconds", &Outcome::seconds).from(0),
+      defaulted("frames", &Outcome::frames), defaulted("dropped", &Outcome::dropped),
+      defaulted("pcap", &Outcome::pcap), defaulted("capture_trouble", &Outcome::capture_trouble),
       defaulted("captures", &Outcome::captures), defaulted("checks", &Outcome::checks),
       defaulted("findings", &Outcome::findings), defaulted("cuts", &Outcome::cuts),
       defaulted("steps", &Outcome::steps), defaulted("wire", &Outcome::wire),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "suite/results/outcome.hpp"
+#include "suite/results/suite_version.hpp"
 
 namespace plugfest {
 
@@ -95,6 +96,7 @@ void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped) {
 
 Outcome error_outcome(std::string reason, double seconds) {
   Outcome outcome;
+  outcome.suite = suite::results::suite_version();
   outcome.fault = Fault::unknown;
   outcome.reason = std::move(reason);
   outcome.seconds = seconds;

@@ -11,6 +11,7 @@
 
 #include "base/record/table.hpp"
 #include "suite/results/outcome.hpp"
+#include "suite/results/record.hpp"
 
 namespace plugfest {
 
@@ -97,6 +98,8 @@ struct HostFacts {
 /// How one attempt at a cell ended.
 struct Outcome {
   std::string start;  ///< UTC; empty: it was not started
+  /// What played and judged it: a run may be continued by a later one.
+  suite::results::SuiteVersion suite{};
   std::vector<HostFacts> hosts;
   /// Whose agent did not start: the cell says nothing, and the host may be down.
   std::optional<Side> absent;

@@ -10,12 +10,12 @@ import sys
 sys.dont_write_bytecode = True
 try:
     import render_plugfest
-    from rnic_reports import bundle, plugfest, signing
+    from rnic_reports import bundle, command, plugfest, signing
 except ImportError as error:
     print(f"bundle_plugfest.py: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
 
-
+NAME = "rnic-plugfest bundle"
 EXAMPLES = """examples:
   rnic-plugfest bundle fest --vendor 'Acme Networks' --to acme
   openssl genpkey -algorithm ed25519 -out organiser.key
@@ -27,7 +27,7 @@ exit: 0 written, 2 usage, 3 not"""
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="rnic-plugfest bundle", description=__doc__, epilog=EXAMPLES,
+    parser = argparse.ArgumentParser(prog=NAME, description=__doc__, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the --out folder of rnic-plugfest run")
     parser.add_argument("--vendor", required=True, help="as the event file has it")
@@ -44,14 +44,14 @@ def main(argv=None):
         if options.key:
             signing.sign(options.to, options.key)
     except (bundle.Refused, signing.Refused, plugfest.Unreadable) as fault:
-        print(f"rnic-plugfest bundle: {fault}", file=sys.stderr)
+        command.tell(NAME, fault)
         return 3
     except OSError as error:
-        print(f"rnic-plugfest bundle: {error.filename}: {error.strerror}", file=sys.stderr)
+        command.tell(NAME, f"{error.filename or options.to}: {error.strerror}")
         return 3
     print(f"{count} cells for {options.vendor}: {options.to / 'report.html'}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended(NAME, main))

@@ -34,4 +34,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended("rnic-plugfest compare", main))

@@ -7,11 +7,12 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from rnic_reports import history, load, markdown  # noqa: E402
+from rnic_reports import command, history, load, markdown  # noqa: E402
 
+NAME = "rnic-suite diff"
 EXAMPLES = """examples:
-  compare_runs.py base out                        a gate without a list of known issues: only what got worse fails
-  compare_runs.py base out >> $GITHUB_STEP_SUMMARY
+  rnic-suite diff base out                        a gate without a list of known issues: only what got worse fails
+  rnic-suite diff base out >> $GITHUB_STEP_SUMMARY
 
 exit: 0 nothing got worse, 1 a case fails that did not fail in the baseline, or fails in another way, 2 usage,
 3 results cannot be read, or one of the runs is not complete"""
@@ -43,14 +44,14 @@ def _line(change):
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="compare_runs.py", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command.Parser(prog=NAME, description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("baseline", metavar="BASELINE", type=pathlib.Path, help="the folder of the earlier run")
     parser.add_argument("run", metavar="OUT_DIR", type=pathlib.Path, help="the folder of the run to judge")
     arguments = parser.parse_args(argv)
     try:
         before, after = history.read(arguments.baseline), history.read(arguments.run)
     except load.Unreadable as fault:
-        print(f"compare_runs.py: {fault}", file=sys.stderr)
+        command.tell(NAME, fault)
         return 3
     changes = history.compare(before, after)
     print("\n".join(lines_of(before, after, changes)))
@@ -60,4 +61,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended(NAME, main))

@@ -4,12 +4,11 @@
 
 import argparse
 import gc
-import os
 import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from rnic_reports import catalogue, files, github, junit, load, markdown, sarif  # noqa: E402
+from rnic_reports import catalogue, command, files, github, junit, load, markdown, sarif  # noqa: E402
 
 # Only the page needs more than Python itself: without it CI still gets its JUnit.
 try:
@@ -17,34 +16,20 @@ try:
 except ImportError as error:
     html, missing = None, error
 
+NAME = "rnic-suite report"
 EXAMPLES = """examples:
-  render.py out                                  out/report.html, out/junit.xml, out/summary.md
-  render.py out --junit ci/junit.xml             JUnit elsewhere, the others beside the results
-  render.py out --html /tmp/siw.html             links to the pcaps lead from there to out/pcap
-  render.py out --sarif out/rnic.sarif --github --location drivers/infiniband/sw/siw/siw_main.c
-                                                 findings for code scanning, and annotations on standard output
+  rnic-suite report out                                  out/report.html, out/junit.xml, out/summary.md
+  rnic-suite report out --junit ci/junit.xml             JUnit elsewhere, the others beside the results
+  rnic-suite report out --html /tmp/siw.html             links to the pcaps lead from there to out/pcap
+  rnic-suite report out --sarif out/rnic.sarif --github --location drivers/infiniband/sw/siw/siw_main.c
+                                                         findings for code scanning, and annotations on standard output
 
 exit: 0 all reports are written, 2 usage, 3 the results cannot be read or a report cannot be written"""
 
 
-class Parser(argparse.ArgumentParser):
-    """Complains in one line."""
-
-    def error(self, message):
-        self.exit(2, f"{self.prog}: {message}; see --help\n")
-
-
-def tell(line):
-    """A closed terminal or log is no fault of the reports."""
-    try:
-        print(f"render.py: {line}", file=sys.stderr, flush=True)
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # else Python fails at its end once more
-
-
 def arguments_of(argv):
-    parser = Parser(
-        prog="render.py", description=__doc__ + " Reads results.json, or results.ndjson where a run was killed.", epilog=EXAMPLES,
+    parser = command.Parser(
+        prog=NAME, description=__doc__ + " Reads results.json, or results.ndjson where a run was killed.", epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the folder that the run wrote its results into")
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/report.html")
@@ -83,14 +68,14 @@ def main(argv=None):
     try:
         report = load.load(arguments.folder)
     except load.Unreadable as fault:
-        tell(fault)
+        command.tell(NAME, fault)
         return 3
     rules = catalogue.load(arguments.rules, report.run.catalogue)
     for note in [*report.notes, *([rules.note] if rules.note else [])]:
-        tell(f"note: {note}")
+        command.tell(NAME, f"note: {note}")
     faults = list(write_reports(arguments, report, rules))
     for fault in faults:
-        tell(fault)
+        command.tell(NAME, fault)
     if arguments.github:
         for line in github.annotations(report, rules, arguments.location):
             print(line)
@@ -98,4 +83,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended(NAME, main))

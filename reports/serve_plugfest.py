@@ -9,11 +9,12 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import live_server, plugfest
+    from rnic_reports import command, live_server, plugfest
 except ImportError as error:
     print(f"rnic-plugfest serve: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
 
+NAME = "rnic-plugfest serve"
 EXAMPLES = """examples:
   rnic-plugfest serve fest                                       http://localhost:8088, for this host only
   rnic-plugfest serve fest --listen 0.0.0.0:8088 --tokens tokens.json
@@ -26,7 +27,7 @@ exit: 0 ended by Ctrl-C, 2 usage, 3 the folder or the address cannot be used"""
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="rnic-plugfest serve", description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(prog=NAME, description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the --out folder of rnic-plugfest run")
     parser.add_argument("--listen", metavar="[HOST:]PORT", default="127.0.0.1:8088", help="default: 127.0.0.1:8088")
     parser.add_argument("--tokens", metavar="FILE", type=pathlib.Path, help="who may see what; needed unless only this host is served")
@@ -40,13 +41,15 @@ def main(argv=None):
     try:
         server = live_server.Server(where, options.folder, live_server.Tokens(options.tokens))
     except plugfest.Unreadable as fault:
-        print(f"rnic-plugfest serve: {fault}", file=sys.stderr)
+        command.tell(NAME, fault)
         return 3
     except OSError as error:
-        print(f"rnic-plugfest serve: {options.listen}: {error.strerror or error}", file=sys.stderr)
+        command.tell(NAME, f"{options.listen}: {error.strerror or error}")
         return 3
+    for vendor in sorted(set(server.tokens.vendors.values()) - {""} - {one["vendor"] for one in server.pages.live.event["participants"]}):
+        command.tell(NAME, f"{options.tokens}: no participant is of the vendor {vendor!r}, so far")
     host, port = server.server_address[:2]
-    print(f"http://{f'[{host}]' if ':' in host else host}:{port}/", flush=True)
+    command.say(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     try:
         server.serve_forever()
     except KeyboardInterrupt:
@@ -56,4 +59,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended(NAME, main))

@@ -7,23 +7,25 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from rnic_reports import signing  # noqa: E402
+from rnic_reports import command, signing  # noqa: E402
+
+NAME = "rnic-plugfest verify"
 
 
 def main(argv=None):
-    parser = argparse.ArgumentParser(prog="rnic-plugfest verify", description=__doc__,
-                                     epilog="example: rnic-plugfest verify acme --public organiser.pem; exit: 0 it is as it was, 1 it is not, 2 usage")
+    parser = argparse.ArgumentParser(prog=NAME, description=__doc__,
+                                     epilog="example: rnic-plugfest verify acme --public organiser.pem; exit: 0 it is as it was, 1 it is not, 2 usage, 3 not told")
     parser.add_argument("folder", metavar="BUNDLE", type=pathlib.Path, help="the folder that the organiser gave")
     parser.add_argument("--public", metavar="PEM", required=True, type=pathlib.Path, help="the organiser's public key")
     options = parser.parse_args(argv)
     try:
         count = signing.verify(options.folder, options.public)
     except (signing.Refused, OSError, UnicodeDecodeError) as fault:
-        print(f"rnic-plugfest verify: {fault}", file=sys.stderr)
+        command.tell(NAME, fault)
         return 1
     print(f"{options.folder}: {count} files are as they were signed")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command.ended(NAME, main))

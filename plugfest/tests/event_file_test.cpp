@@ -61,6 +61,17 @@ BOOST_AUTO_TEST_CASE(a_small_event) {
   BOOST_TEST(cells.back().id == "b/a/send.solicited#2");
 }
 
+BOOST_AUTO_TEST_CASE(no_name_is_what_others_are_called_in_a_bundle) {
+  const auto with = [](const std::string& names) {
+    return "event: small\nparticipants:\n  - {name: a, agent: {reference: {}}}\n  - {" + names +
+           ", agent: {reference: {}}}\nscenarios: [send.plain]\n";
+  };
+  expect_fault(with("name: b, alias: peer-2"), "e.yaml:4: \"peer-2\": ");
+  expect_fault(with("name: Peer-10"), "e.yaml:4: \"Peer-10\": ");
+  for (const char* name : {"peer", "peer-", "peer-x", "peer-1a", "speer-1"})
+    BOOST_TEST(parse(with(std::string("name: ") + name)).has_value(), name);
+}
+
 BOOST_AUTO_TEST_CASE(results_outlive_a_change_of_expectations_only) {
   const std::string plain = two + "scenarios: [send.plain]\n";
   const std::string expected = "expectations:\n  - {cells: '*', verdict: fail, reason: x}\n";

@@ -130,6 +130,7 @@ class Program(unittest.TestCase):
         for scenario in SCENARIOS:
             clean = cells[f"reference/twin/{scenario}#1"]
             self.assertEqual(clean["verdict"], "pass", clean["reason"])
+            self.assertIn(f"(commit {clean['suite']['commit']})", run("--version").stdout)
             self.assertTrue((out / clean["pcap"]).stat().st_size > 1000)
         markers = cells["untidy/reference/startup.markers#1"]
         self.assertEqual((markers["verdict"], markers["fault"]), ("fail", "initiator"))

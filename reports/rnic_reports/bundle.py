@@ -5,10 +5,10 @@ import copy
 import hashlib
 import json
 import pathlib
-import re
 import struct
 
 from . import page, plugfest
+from .hiding import aliases, hider
 
 PCAP_HEADER = struct.Struct("<IHHiIII")
 RECORD_HEADER = struct.Struct("<IIII")
@@ -19,6 +19,8 @@ VLAN_TAGS = (b"\x81\x00", b"\x88\xa8")  # IEEE 802.1Q: C-tag, S-tag
 TCP = 6
 LONGEST_FRAME = 1 << 18
 NOTHING = bytes(12) + struct.pack(">H", EXPERIMENTAL)
+# What nobody wrote: words of closed lists and of the catalogue of rules, some of which may be somebody's name.
+OURS = ("verdict", "fault", "absent", "side", "result", "rule", "level", "also", "start", "suite")
 
 
 class Refused(Exception):
@@ -53,8 +55,7 @@ def reduce(whole, own):
     """The document with the own cells only, and what each kept pcap is to be called."""
     others = [one for one in whole["event"]["participants"] if one["name"] not in own]
     names = {one["name"]: f"peer-{at}" for at, one in enumerate(others, 1)}
-    shown = {one["name"]: one["alias"] or names[one["name"]] for one in others}
-    hide = _scrubber(others, shown)
+    shown, hide = aliases(others), hider(others)
     document = {key: whole[key] for key in ("plugfest", "complete")}
     cells = [cell for cell in whole["cells"] if cell["initiator"] in own or cell["responder"] in own]
     met = {cell[side] for cell in cells for side in ("initiator", "responder")}
@@ -98,20 +99,9 @@ def sign_off(folder, vendor, signer=""):
         complete=document["complete"], digest=hashlib.sha256(content).hexdigest(), key=key, **page.assets(["report.css", "statement.css"], []))
 
 
-def _scrubber(others, shown):
-    """Replaces every mention of the others in a text that an agent or an organiser wrote."""
-    words = {one["name"]: shown[one["name"]] for one in others}
-    words.update({one["vendor"]: shown[one["name"]] for one in others if one["vendor"]})
-    if not words:
-        return lambda text: text
-    known = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
-    folded = {word.casefold(): alias for word, alias in words.items()}
-    return lambda text: known.sub(lambda found: folded.get(found[0].casefold(), "peer"), text)
-
-
 def _cell(cell, own, names, hide, pcaps):
-    made = _hidden({key: value for key, value in cell.items() if key not in ("id", "initiator", "responder", "scenario", "pcap", "pcap_sha256", "said", "hosts")},
-                   hide)
+    made = _hidden({key: value for key, value in cell.items()
+                    if key not in ("id", "initiator", "responder", "scenario", "pcap", "pcap_sha256", "said", "hosts")}, hide)
     for side in ("initiator", "responder"):
         made[side] = names.get(cell[side], cell[side])
     made["scenario"] = cell["scenario"]
@@ -143,7 +133,7 @@ def _hidden(value, hide):
     if isinstance(value, list):
         return [_hidden(one, hide) for one in value]
     if isinstance(value, dict):
-        return {key: _hidden(one, hide) for key, one in value.items()}
+        return {key: one if key in OURS else _hidden(one, hide) for key, one in value.items()}
     return value
 
 

@@ -14,7 +14,9 @@ def write(path, content):
         with open(temporary, "w", encoding="utf-8", newline="\n") as file:
             file.write(content)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as fault:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(fault, OSError):  # a full disk does not say of which file it is
+            raise OSError(fault.errno, fault.strerror, str(path)) from fault
         raise

@@ -8,10 +8,11 @@ import pathlib
 import threading
 
 from . import plugfest, text
+from .hiding import aliases, hider
 from .participants import squares
 
 JOURNAL, STATE = "results.ndjson", "state.json"
-KEPT = ("id", "initiator", "responder", "scenario", "repeat", "attempt", "verdict", "advisory", "fault", "reason", "seconds", "start", "hosts")
+KEPT = ("id", "initiator", "responder", "scenario", "repeat", "attempt", "verdict", "advisory", "fault", "reason", "seconds", "start", "suite", "hosts")
 
 
 class Live:
@@ -29,7 +30,7 @@ class Live:
     def _forget(self):
         self._at = 0
         self.event, self.attempts = None, {}  # cell id -> attempts in their order
-        self.ended, self.over, self._values = [], False, {}
+        self.ended, self.over, self.left, self._values = [], False, 0, {}
 
     def refresh(self):
         """Returns this object. A torn last line waits until it is whole."""
@@ -55,12 +56,13 @@ class Live:
     def _take(self, line):
         try:
             made = json.loads(line)
-            if "run" in made:
+            if "run" in made and "participants" in made["run"]:  # a run of cases has none
                 self.event, self.over = _clean(made["run"]), False
             elif "case" in made or "attempt" in made:
+                self.over = False  # the same command goes on after an end
                 self._add(made.get("case") or made["attempt"])
             elif "end" in made:
-                self.over = True
+                self.over, self.left = True, max(0, made["end"].get("cells", 0) - made["end"].get("played", 0))
         except (ValueError, KeyError, TypeError, RecursionError):
             return  # a line that was torn in the middle of an earlier run
 
@@ -114,8 +116,8 @@ class View:
         self.own = {one["name"] for one in participants if not self.vendor or one["vendor"] == self.vendor}
         others = [one for one in participants if one["name"] not in self.own]
         self.shown = {one["name"]: one["alias"] or one["name"] if not self.vendor else one["name"] for one in participants if one["name"] in self.own}
-        self.shown.update({one["name"]: one["alias"] or f"peer-{at}" for at, one in enumerate(others, 1)})
-        self.words = {one["name"]: self.shown[one["name"]] for one in others} | {one["vendor"]: "another vendor" for one in others if one["vendor"]}
+        self.shown.update(aliases(others))
+        self.says = hider(others)
 
     def sees(self, cell):
         return not self.vendor or cell["initiator"] in self.own or cell["responder"] in self.own
@@ -136,12 +138,6 @@ class View:
 
     def name(self, participant):
         return self.shown.get(participant, "peer" if self.vendor else participant)
-
-    def says(self, words):
-        """A text that an agent wrote, without the names of others."""
-        for word in sorted(self.words, key=len, reverse=True):
-            words = words.replace(word, self.words[word])
-        return words
 
     def hosts(self, cell, side):
         """What the host of that side said of itself, as one line; a vendor sees that of its own hosts."""
@@ -195,7 +191,7 @@ class View:
         waiting = [self.id(cell) for cell in state.get("waiting", [])]
         return {"playing": [one for one in playing if one[0]], "waiting": [one for one in waiting if one], "more": len(waiting),
                 "aside": [self.name(one) for one in state.get("aside", []) if not self.vendor or one in self.own],
-                "remaining": state.get("remaining", 0.0), "over": self.live.over or state.get("over", False),
+                "remaining": state.get("remaining", 0.0), "over": state.get("over", self.live.over), "left": self.live.left,
                 "age": _since(state["time"], moment) if "time" in state else None}
 
     def last(self, count=20):

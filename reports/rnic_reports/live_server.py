@@ -5,7 +5,10 @@ import hmac
 import http.server
 import ipaddress
 import json
+import os
+import re
 import socket
+import stat
 import threading
 import time
 import urllib.parse
@@ -25,12 +28,16 @@ class Tokens:
         if path is None:
             return
         try:
-            made = json.loads(path.read_text(encoding="utf-8"))
+            with path.open(encoding="utf-8") as file:
+                others = stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077
+                made = json.load(file)
             pairs = [(made["organiser"], ""), *((token, vendor) for vendor, token in made.get("vendors", {}).items())]
         except OSError as error:
             raise plugfest.Unreadable(f"{path}: {error.strerror}") from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise plugfest.Unreadable(f'{path}: must be like {{"organiser": "TOKEN", "vendors": {{"Acme Networks": "TOKEN"}}}}') from error
+        if others:
+            raise plugfest.Unreadable(f"{path}: others than its owner may use it; chmod 600 it, and make new tokens if others have read these")
         for token, vendor in pairs:
             if not isinstance(token, str) or len(token) < 16 or token in self.vendors:
                 raise plugfest.Unreadable(f"{path}: each token must have 16 characters or more, and be given once; `openssl rand -hex 16` makes one")
@@ -50,6 +57,8 @@ class Tokens:
 def address(words):
     """(host, port) of `HOST:PORT`, `PORT`, `[V6]:PORT`. Raises ValueError."""
     host, _, port = words.rpartition(":")
+    if not 0 <= int(port) < 1 << 16:
+        raise ValueError(port)
     return (host.strip("[]") or "127.0.0.1"), int(port)
 
 
@@ -58,6 +67,12 @@ def is_loopback(host):
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def named_host(header):
+    """The host of a Host header, without its port; empty if it names none."""
+    made = re.fullmatch(r"(?:\[([^\[\]]*)\]|([^:\[\]]*))(?::\d*)?", header.strip())
+    return (made[1] or made[2]) if made else ""
 
 
 class Pages:
@@ -106,7 +121,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self):
-        parts = urllib.parse.urlsplit(self.path)
+        if not self.server.tokens.wanted and not is_loopback(named_host(self.headers.get("Host", "localhost"))):
+            # A page of elsewhere may have given its own name this host's loopback address, to read what only this host may.
+            return self._send(403, "text/plain", "Without tokens only localhost is served, by that name.\n")
+        try:
+            parts = urllib.parse.urlsplit(self.path)
+        except ValueError:
+            return self._send(400, "text/plain", "This is no address.\n")
         query = urllib.parse.parse_qs(parts.query)
         given = query.pop("token", [""])[0]
         vendor = self.server.tokens.vendor(given or self._token())

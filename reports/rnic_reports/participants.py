@@ -55,7 +55,7 @@ def _participant(name, played):
     for side, cell in sorted(played, key=lambda one: one[1].get("start", "")):
         for host in cell.get("hosts", []):
             if host["side"] == side:
-                said.pop(line := _line(host), None)
+                said.pop(line := host_line(host), None)
                 said[line] = True
     return Participant(name, list(reversed(said)), counts, faults, sum(cell["gate"]["result"] == "new_failure" for _, cell in played), len(peers),
                        sum(not set(verdicts) & set(BAD) for verdicts in peers.values()))
@@ -67,7 +67,8 @@ def _whose(side, fault):
     return "peer" if fault in SIDES else "unknown"
 
 
-def _line(host):
+def host_line(host):
+    """What an agent said of itself and its host."""
     words = [host["implementation"], f"{host['driver']} {host['driver_version']}".strip(), f"firmware {host['firmware']}" if host["firmware"] else "",
              host["kernel"]]
     return ", ".join(word for word in words if word)

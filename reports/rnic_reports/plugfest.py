@@ -13,7 +13,7 @@ import urllib.parse
 import jinja2
 import markupsafe
 
-from . import participants, text
+from . import participants, text, words
 from .node import Unreadable
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
@@ -154,10 +154,11 @@ def _pcap(folder, html_path, cell):
 def html(matrix, folder, html_path):
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                      undefined=jinja2.StrictUndefined)
+    environment.filters["when"] = words.when
     asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
              for name in ("report.css", "dark.css", "plugfest.css", "hosts.css", "plugfest.js")}
     return environment.get_template("plugfest.html.j2").render(
-        matrix=matrix, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
+        matrix=matrix, host_line=participants.host_line, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
         participants=participants.overview(matrix.shown, matrix.cells), squares=participants.squares(matrix.cells),
         pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
         script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
@@ -168,12 +169,12 @@ def _glyph(cell):
 
 
 def markdown(matrix):
-    def plain(words):
-        return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+    def plain(said):
+        return said.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
     lines = [f"# Plugfest {plain(matrix.name)}", "",
              ", ".join([f"{matrix.count(verdict)} {WORDS[verdict]}" for verdict in GLYPHS if matrix.count(verdict)]
-                       + [f"{count} {words}" for count, words in ((matrix.varying, "known to vary"), (matrix.left_out, "left out")) if count])
+                       + [f"{count} {what}" for count, what in ((matrix.varying, "known to vary"), (matrix.left_out, "left out")) if count])
              or "no cells", "",
              "| initiator → responder | " + " | ".join(plain(name) for name, _ in matrix.scenarios) + " |",
              "|---|" + "---|" * len(matrix.scenarios)]
@@ -187,8 +188,8 @@ def markdown(matrix):
 
 def table(matrix):
     """CSV: one line for each cell. A text that a spreadsheet would take for a formula gets an apostrophe."""
-    def inert(words):
-        return "'" + words if words[:1] in ("=", "+", "-", "@") else words
+    def inert(said):
+        return "'" + said if said[:1] in ("=", "+", "-", "@") else said
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -101,6 +101,19 @@ class Bundle(unittest.TestCase):
         self.assertEqual(whole["summary"]["new_failures"], ["acme/peer-1/send.plain#1"])
         self.assertIn("vendor Z", (self.to / "report.html").read_text(encoding="utf-8"))
 
+    def test_a_name_that_is_a_word_of_ours(self):
+        made = document()
+        for name in ("initiator", "responder"):
+            made["event"]["participants"].append(participant(name, {"initiator": "A", "responder": "fail"}[name]))
+        (self.folder / "results.json").write_text(json.dumps(made), encoding="utf-8")
+        status, errors = self.make()
+        self.assertEqual(status, 0, errors)
+        whole = json.loads((self.to / "results.json").read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator(json.loads(test_plugfest.SCHEMA.read_text(encoding="utf-8"))).validate(whole)
+        self.assertEqual([cell["verdict"] for cell in whole["cells"]], ["fail", "pass"])
+        self.assertEqual([said["side"] for said in whole["cells"][0]["said"]], ["initiator"])
+        self.assertEqual(whole["cells"][0]["reason"], "vendor Z of vendor Z said no")
+
     def test_nothing_names_another(self):
         self.make()
         files = [path for path in self.to.rglob("*") if path.is_file()]

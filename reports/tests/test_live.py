@@ -6,6 +6,7 @@ import http.client
 import io
 import json
 import pathlib
+import socket
 import tempfile
 import threading
 import time
@@ -29,7 +30,7 @@ def cell(initiator, responder, verdict, attempt=1, **members):
              for side, name in (("initiator", initiator), ("responder", responder))]
     return {"case": {"id": f"{initiator}/{responder}/send.plain#1", "initiator": initiator, "responder": responder, "scenario": "send.plain",
                      "repeat": 1, "attempt": attempt, "verdict": verdict, "fault": "none", "reason": "", "seconds": 0.5,
-                     "start": "2026-11-23T09:00:00Z", "hosts": hosts, **members}}
+                     "start": "2026-11-23T09:00:00Z", "suite": {"version": "0.1.0", "commit": f"{attempt:040x}"}, "hosts": hosts, **members}}
 
 
 class LiveTest(unittest.TestCase):
@@ -66,6 +67,7 @@ class Reading(LiveTest):
         self.assertEqual(view.counts, {"pass": 1, "advisory": 1, "fail": 1})
         [(scenario, tries)] = view.pair("acme", "zeta")
         self.assertEqual((scenario, [one["verdict"] for one in tries]), ("send.plain", ["fail", "pass"]))
+        self.assertEqual([one["suite"]["commit"][-1] for one in tries], ["1", "2"])
         self.assertEqual(view.squares()["acme", "zeta"], ("pass", 1, 1))
 
     def test_another_journal_in_its_place_is_read_from_its_beginning(self):
@@ -98,6 +100,7 @@ class Serving(LiveTest):
         path = None
         if tokens:
             path = self.folder / "tokens.json"
+            path.touch(0o600)
             path.write_text(json.dumps(tokens))
         server = live_server.Server(("127.0.0.1", 0), self.folder, live_server.Tokens(path))
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
@@ -129,6 +132,20 @@ class Serving(LiveTest):
         self.assertIn("acme → gamma, send.plain", home)
         self.assertIn("gamma is set aside", home)
         self.assertEqual(json.loads(self.get(port, "/state.json")[1])["counts"], {"advisory": 1, "fail": 3})
+
+    def test_a_run_that_was_interrupted_is_not_all_of_it(self):
+        self.write({"end": {"cells": 6, "played": 3}})
+        home = self.get(self.serve(), "/")[1]
+        self.assertIn("3 cells have a verdict; 3 of the event have none, which the same run plays.", home)
+        self.say(playing=[{"cell": "acme/gamma/send.plain#1", "since": "2026-11-23T10:00:00Z"}])
+        self.assertNotIn("Over.", self.get(self.serve(), "/")[1])
+        self.say(over=True)
+        self.write({"end": {"cells": 3, "played": 3}})
+        self.assertIn("3 cells have a verdict.", self.get(self.serve(), "/")[1])
+
+    def test_a_run_goes_on_after_its_end(self):
+        self.write({"end": {"cells": 6, "played": 3}}, cell("acme", "zeta", "pass", attempt=2))
+        self.assertFalse(live.View(live.Live(self.folder)).now()["over"])
 
     def test_what_is_played_next_shows_by_itself(self):
         port = self.serve()
@@ -165,10 +182,30 @@ class Serving(LiveTest):
 
     def test_bad_tokens_are_refused(self):
         path = self.folder / "tokens.json"
+        path.touch(0o600)
         for made in ("", "[]", "{}", '{"organiser": "short"}', json.dumps({"organiser": ACME, "vendors": {"x": ACME}})):
             path.write_text(made)
             with self.assertRaises(plugfest.Unreadable, msg=made):
                 live_server.Tokens(path)
+        path.write_text(json.dumps({"organiser": ORGANISER}))
+        live_server.Tokens(path)
+        path.chmod(0o640)
+        with self.assertRaises(plugfest.Unreadable):
+            live_server.Tokens(path)
+
+    def test_a_page_of_elsewhere_reads_nothing(self):
+        port = self.serve()
+        for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}", "[::1]"):
+            self.assertEqual(self.get(port, "/", Host=host)[0], 200, host)
+        for host in ("evil.example", f"evil.example:{port}", "localhost.evil.example", "127.0.0.1.evil.example", "", "[::1", "[2001:db8::1]:80", "[::1].evil.example"):
+            self.assertEqual(self.get(port, "/state.json", Host=host)[0], 403, host)
+        port = self.serve({"organiser": ORGANISER})  # behind a proxy, whose name it does not know
+        self.assertEqual(self.get(port, "/", Host="fest.example", Authorization=f"Bearer {ORGANISER}")[0], 200)
+
+    def test_an_address_that_is_none(self):
+        with socket.create_connection(("127.0.0.1", self.serve()), timeout=20) as connection:
+            connection.sendall(b"GET http://[ HTTP/1.0\r\n\r\n")
+            self.assertTrue(connection.recv(100).startswith(b"HTTP/1.1 400 "))
 
 
 class Command(LiveTest):
@@ -186,6 +223,10 @@ class Command(LiveTest):
             self.assertEqual((code, len(said.splitlines())), (2, 1), said)
 
     def test_bad_input_is_one_line(self):
-        for words, code in (((self.folder / "none",), 3), ((self.folder, "--listen", "here"), 2), ((self.folder, "--tokens", self.folder / "none"), 3)):
+        cases = self.folder / "cases"
+        cases.mkdir()
+        (cases / "results.ndjson").write_text('{"run":{"id":"20261123T090000Z"}}\n')
+        for words, code in (((self.folder / "none",), 3), ((cases,), 3), ((self.folder, "--tokens", self.folder / "none"), 3),
+                            *(((self.folder, "--listen", where), 2) for where in ("here", "127.0.0.1:65536", "127.0.0.1:-1", ":"))):
             ended, said = self.run_with(*words)
             self.assertEqual((ended, len(said.splitlines())), (code, 1), said)

@@ -37,7 +37,9 @@ def document():
                   wire=[{"frame": 7, "side": "responder", "text": HOSTILE}], said=[{"side": "responder", "text": HOSTILE}],
                   steps=[{"at": 0.5, "side": None, "text": HOSTILE}],
                   checks=[{"side": "responder", "what": HOSTILE, "expected": "1", "actual": "2", "good": False}]),
-             cell("b", "a", "pass", cuts=[{"side": "initiator", "segments": 725, "within": 3, "frame": 54},
+             cell("b", "a", "pass", start="2026-11-23T09:00:00.5Z", suite={"version": "0.1.0", "commit": "0123456789abcdef" * 2 + "01234567"},
+                  hosts=[{"side": "initiator", "implementation": HOSTILE, "driver": "cxgb4", "driver_version": "6.1", "firmware": "2", "kernel": "6.12"}],
+                  cuts=[{"side": "initiator", "segments": 725, "within": 3, "frame": 54},
                                           {"side": "responder", "segments": 40, "within": 0, "frame": 0}])]
     left_out = [{"id": "b/a/read.sizes#1", "initiator": "b", "responder": "a", "scenario": "read.sizes", "reason": HOSTILE}]
     return {"plugfest": 2, "complete": True, "cells": cells, "left_out": left_out,
@@ -74,6 +76,8 @@ class Matrix(unittest.TestCase):
         self.assertEqual(len(seen.with_class("m-fail")), 1)
         self.assertIn("a → Vendor X", seen.text)
         self.assertIn("fault: responder", seen.text)
+        self.assertIn("2026-11-23 09:00:00 UTC, suite 0.1.0 (0123456789ab); initiator: <script>", seen.text)
+        self.assertIn("cxgb4 6.1, firmware 2, 6.12", seen.text)
         self.assertIn("mpa.crc.field-holds-crc32c", seen.text)
         self.assertIn("Of 725 TCP segments of the initiator 3 begin within an FPDU", seen.text)
         self.assertNotIn("Of 40 TCP segments", seen.text)

@@ -51,13 +51,13 @@ class Program(FolderTest):
                 (self.folder / "results.json").write_bytes(content)
             code, errors = self.render(self.folder)
             self.assertEqual((code, len(errors)), (3, 1))
-            self.assertTrue(errors[0].startswith("render.py: "), errors)
+            self.assertTrue(errors[0].startswith("rnic-suite report: "), errors)
             self.assertLessEqual(self.names(self.folder), ["results.json"])
 
     def test_a_torn_journal_is_rendered_and_the_notes_are_told(self):
         code, errors = self.render(self.copy_of("torn"))
         self.assertEqual(code, 0)
-        self.assertEqual([line.startswith("render.py: note: ") for line in errors], [True, True])
+        self.assertEqual([line.startswith("rnic-suite report: note: ") for line in errors], [True, True])
 
     def test_a_report_that_cannot_be_written_does_not_stop_the_others(self):
         folder = self.copy_of("mixed")
@@ -78,7 +78,7 @@ class Program(FolderTest):
         ended = subprocess.run([sys.executable, REPORTS / "render.py", folder], preexec_fn=small_files, capture_output=True, text=True,
                                check=False)
         self.assertEqual(ended.returncode, 3)
-        self.assertRegex(ended.stderr, r"^render\.py: \S+/report\.html: cannot be written: File too large\n$")
+        self.assertRegex(ended.stderr, r"^rnic-suite report: \S+/report\.html: cannot be written: File too large\n$")
         self.assertEqual((folder / "report.html").read_text(encoding="utf-8"), "old")
         self.assertEqual(self.names(folder), ["junit.xml", "report.html", "results.json", "summary.md"])
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <ranges>
 #include <regex>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 namespace suite::expectations {
 
 namespace {
+
+constexpr std::string_view first_words = "Drafts from run ";
 
 using results::CaseRecord;
 using results::ExpectationRecord;
@@ -63,8 +66,8 @@ class Draft {
   Draft(const results::Document& run, const std::string& date) : run_(run), date_(date) {}
 
   std::string text() {
-    out_ << YAML::Comment(fmt::format("Drafts from run {} of {}.", run_.run.id,
-                                      run_.run.iut.identity.implementation));
+    out_ << YAML::Comment(
+        fmt::format("{}{} of {}.", first_words, run_.run.id, run_.run.iut.identity.implementation));
     out_ << YAML::Newline
          << YAML::Comment(
                 "Read each failure in the report; then say in `reason` why it is listed.");
@@ -139,6 +142,15 @@ class Draft {
 
 std::string draft(const results::Document& run, const std::string& date) {
   return Draft(run, date).text();
+}
+
+bool is_unwritten_draft(std::string_view text) {
+  if (!text.starts_with(fmt::format("# {}", first_words))) return false;
+  return std::ranges::none_of(text | std::views::split('\n'), [](const auto& part) {
+    std::string_view line(part.begin(), part.end());
+    line.remove_prefix(std::min(line.find_first_not_of(" -"), line.size()));
+    return line.starts_with("harm:") || (line.starts_with("reason:") && line != "reason: \"\"");
+  });
 }
 
 }  // namespace suite::expectations

@@ -265,7 +265,8 @@ class Loader {
     const YAML::Node value = node[key];
     if (!value) {
       fault(line(node), fmt::format("`{}` is missing", key));
-    } else if (!value.IsScalar() || value.Scalar().empty()) {
+    } else if (!value.IsScalar() ||
+               value.Scalar().find_first_not_of(" \t\n") == std::string::npos) {
       fault(line(value), fmt::format("`{}` must be a text", key));
     } else {
       return value.Scalar();

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
-#include "base/version.hpp"
 
 namespace suite::runner {
 
@@ -31,10 +30,6 @@ results::Machine machine() {
           .architecture = names.machine,
           .processors = std::thread::hardware_concurrency(),
           .memory = pages * page};
-}
-
-results::SuiteVersion suite_version() {
-  return {.version = std::string(base::version()), .commit = std::string(base::commit())};
 }
 
 std::string new_run_id() {

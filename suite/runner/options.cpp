@@ -15,6 +15,7 @@
 #include "base/zoned_address.hpp"
 #include "suite/runner/awaited_agent.hpp"
 #include "suite/runner/guest_options.hpp"
+#include "suite/runner/report.hpp"
 
 namespace suite::runner {
 
@@ -328,6 +329,7 @@ class CommandLine {
     diff.footer(
         "example: rnic-suite diff base out\nexit: 0 nothing got worse, 1 a case fails newly or in "
         "another way, 2 usage,\n      3 results that cannot be read or are not complete\n");
+    for (const ReportCommand& one : report_commands()) app_.add_subcommand(one.name, one.what);
     CLI::App& dispute = command(
         "dispute", "bundle the evidence of a verdict, for a dispute about it", Command::dispute);
     dispute.add_option("CASE|finding:RULE", options_.subject, "a case of a run, or a finding")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The commands of rnic-suite.
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <filesystem>
@@ -219,6 +220,15 @@ ExitCode cannot_go_on(const std::string& why) {
   return ExitCode::harness;
 }
 
+/// Whether the first word is a command of reports/: then it is performed there.
+std::optional<ExitCode> report_command(const std::vector<std::string>& command) {
+  if (command.size() < 2) return std::nullopt;
+  const auto one = std::ranges::find(report_commands(), command[1], &ReportCommand::name);
+  if (one == report_commands().end()) return std::nullopt;
+  if (const auto fault = base::shipped_files_fault()) return cannot_go_on(*fault);
+  return perform(*one, {command.begin() + 2, command.end()});
+}
+
 }  // namespace
 
 const cases::Case* SuiteParts::find(const std::string& id) const {
@@ -253,6 +263,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     if (argc > 1 && command[1] == "replay")
       return static_cast<int>(
           printed(replay(parts, {command.begin() + 2, command.end()}, perform_run)));
+    if (const auto ended = report_command(command)) return static_cast<int>(*ended);
     return static_cast<int>(perform_command(parts, command));
   } catch (const std::bad_alloc&) {
     return static_cast<int>(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/report.hpp"
 
+#include <array>
+
 #include <fmt/format.h>
 
 #include "base/process.hpp"
@@ -41,13 +43,29 @@ std::expected<void, std::string> render_reports(const Options& options) {
       options.out.string(), base::typed_command()));
 }
 
-jobs::ExitCode compare_runs(const Options& options) {
-  const auto end = run_program("compare_runs.py", options.runs);
+std::span<const ReportCommand> report_commands() {
+  static constexpr std::array commands{
+      ReportCommand{"report", "render.py",
+                    "make the reports of a run again, or elsewhere; SARIF, and annotations of a "
+                    "GitHub workflow"},
+      ReportCommand{"history", "render_history.py",
+                    "make a page of several runs: the trend, what changed, unstable cases"},
+      ReportCommand{"statement", "render_statement.py",
+                    "make the conformance statement of a run: one page, by profile"}};
+  return commands;
+}
+
+jobs::ExitCode perform(const ReportCommand& command, const std::vector<std::string>& words) {
+  const auto end = run_program(command.program, words);
   if (!end) {
-    base::say(stderr, "rnic-suite: the comparison: {}\n", end.error());
+    base::say(stderr, "rnic-suite {}: {}\n", command.name, end.error());
     return jobs::ExitCode::harness;
   }
   return end->signal == 0 ? static_cast<jobs::ExitCode>(end->code) : jobs::ExitCode::harness;
+}
+
+jobs::ExitCode compare_runs(const Options& options) {
+  return perform({"diff", "compare_runs.py", ""}, options.runs);
 }
 
 }  // namespace suite::runner

@@ -16,6 +16,7 @@
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/results/suite_version.hpp"
 #include "suite/runner/awaited_agent.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
@@ -104,7 +105,7 @@ class Run final : IutInstance::Observer {
       : parts_(parts), options_(std::move(options)), command_(command), progress_(stderr) {
     record_.id = new_run_id();
     record_.start = base::time_text(begin_wall_);
-    record_.suite = suite_version();
+    record_.suite = results::suite_version();
     record_.catalogue = rules::version();
     record_.command = command;
     record_.host = host_name();
@@ -200,6 +201,7 @@ Checked<void> Run::prepare() {
   if (!options_.write_expectations.empty()) {
     if (const auto fault = output_file_fault(options_.write_expectations))
       return refuse(ExitCode::harness, "--write-expectations: " + *fault);
+    if (const auto fault = draft_fault(options_)) return refuse(ExitCode::usage, *fault);
   }
   signals_.emplace(loop_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));

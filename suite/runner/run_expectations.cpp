@@ -2,6 +2,10 @@
 #include "suite/runner/run_expectations.hpp"
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
@@ -37,6 +41,15 @@ Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
   std::string faults;
   for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return std::unexpected(Refusal{ExitCode::usage, faults});
+}
+
+std::optional<std::string> draft_fault(const Options& options) {
+  std::ifstream file(options.write_expectations);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // A run that goes on drafts again.
+  if (!file || text.empty() || expectations::is_unwritten_draft(text)) return std::nullopt;
+  return fmt::format("--write-expectations: {} has reasons already; name another file",
+                     options.write_expectations.string());
 }
 
 bool write_draft(const Options& options, const results::Document& document) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/results/record.hpp"
@@ -17,6 +19,8 @@ namespace suite::runner {
 /// What it lists; nothing where the path is empty. Prints the file's notices.
 [[nodiscard]] Checked<expectations::KnownIssues> load_expectations(
     const SuiteParts& parts, const std::filesystem::path& path);
+/// Why --write-expectations must not write there; nothing if it may.
+[[nodiscard]] std::optional<std::string> draft_fault(const Options& options);
 /// Writes the draft that --write-expectations asks for. False: that failed, and was reported.
 [[nodiscard]] bool write_draft(const Options& options, const results::Document& document);
 

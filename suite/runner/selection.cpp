@@ -5,6 +5,7 @@
 #include <ranges>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/did_you_mean.hpp"
 #include "base/glob.hpp"
@@ -43,6 +44,19 @@ bool judges_asked_text(const cases::Case& candidate, const Options& options) {
     const rules::Rule* rule = rules::find(id);
     return rule != nullptr && is_asked_for(*rule, options);
   });
+}
+
+// The options that choose cases, as somebody has given them, and what to do if none fits.
+std::string choices_of(const Options& options) {
+  std::vector<std::string_view> given;
+  if (!options.select.empty()) given.emplace_back("--select");
+  if (!options.rules.empty()) given.emplace_back("--rule");
+  if (options.rfc) given.emplace_back(options.sections.empty() ? "--rfc" : "--rfc with --section");
+  if (given.empty()) given.emplace_back("this IUT");
+  if (given.size() > 1)
+    return fmt::format("{} together; leave one of them out", fmt::join(given, " and "));
+  return fmt::format("{}; `{} coverage --rules` shows how each rule is judged",
+                     fmt::join(given, ""), base::typed_command());
 }
 
 // What is wrong with --rfc and --section.
@@ -146,11 +160,10 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
         fmt::format("--shard {}: there are only {} cases; choose as many shards at most",
                     options.shard.text(), place));
   if (chosen.empty()) {
-    return std::unexpected(
-        options.rerun_failed
-            ? "--rerun-failed: none of the cases chosen failed in the last run "
-              "in --out; run without it to judge them again"
-            : "no case fits --select, --rule and --rfc together; leave one of them out");
+    return std::unexpected(options.rerun_failed
+                               ? "--rerun-failed: none of the cases chosen failed in the last run "
+                                 "in --out; run without it to judge them again"
+                               : "no case fits " + choices_of(options));
   }
   return chosen;
 }

@@ -12,7 +12,7 @@ _rnic_values() {
     --select) rnic-suite list --long 2>/dev/null | cut -d' ' -f1 ;;
     --rule) rnic-suite coverage --rules 2>/dev/null | grep -oE '^ *[a-z]+(\.[a-z0-9-]+)+' | tr -d ' ' ;;
     --lawful | --variant) rnic-self-test --list-lawful 2>/dev/null | cut -d' ' -f1 ;;
-    --iut) printf '%s\n' reference agent:reference agent: siw-vm verbs: verbs:reference kverbs: kverbs:siw-vm dat: dat:reference dat:siw-vm kdat: kdat:siw-vm ;;
+    --iut) printf '%s\n' reference agent:reference agent: siw-vm verbs: verbs:reference kverbs: kverbs:siw-vm kverbs:rxe-vm dat: dat:reference dat:siw-vm dat:rxe-vm kdat: kdat:siw-vm kdat:rxe-vm ;;
     --link) printf '%s\n' tcp memory ;;
     --engine) printf '%s\n' local slurm ;;
     --rfc) printf '%s\n' 5040 5041 5042 5043 5044 6581 7306 ;;

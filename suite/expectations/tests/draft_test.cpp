@@ -84,6 +84,26 @@ BOOST_AUTO_TEST_CASE(a_draft_is_refused_until_its_reasons_are_given) {
     BOOST_TEST(fault.find("`reason` must be a text") != std::string::npos, fault);
 }
 
+BOOST_AUTO_TEST_CASE(a_reason_of_spaces_is_none) {
+  std::string text = draft(run_with_failures(), "2026-01-31");
+  const std::string none = "reason: \"\"";
+  text.replace(text.find(none), none.size(), "reason: \"  \"");
+  const auto loaded = load_text(text);
+  BOOST_REQUIRE(!loaded.has_value());
+  BOOST_TEST(loaded.error().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_draft_in_which_somebody_has_written_is_not_replaced) {
+  const std::string text = draft(run_with_failures(), "2026-01-31");
+  BOOST_TEST(is_unwritten_draft(text));
+  BOOST_TEST(!is_unwritten_draft(with_reasons(text)));
+  std::string half = text;
+  half.replace(half.rfind("reason: \"\""), 10, "harm: kernel");
+  BOOST_TEST(!is_unwritten_draft(half));
+  BOOST_TEST(!is_unwritten_draft("entries: []\n"));
+  BOOST_TEST(!is_unwritten_draft(""));
+}
+
 BOOST_AUTO_TEST_CASE(a_completed_draft_knows_its_failures_on_any_device_of_that_firmware) {
   const results::Document run = run_with_failures();
   auto loaded = load_text(with_reasons(draft(run, "2026-01-31")));

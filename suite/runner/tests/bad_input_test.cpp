@@ -79,13 +79,17 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_usage) {
   refuse({lab}, usage, "see --help");
   refuse({lab, "siw-vm", "--frobnicate"}, usage, "unknown option '--frobnicate'; see --help");
   refuse({lab, "siw-vm", "--variant"}, usage, "no value for '--variant'; see --help");
-  refuse({RNIC_PYTHON, source + "/reports/render.py"}, usage, "OUT_DIR; see --help");
+  for (const char* command : {"report", "history", "statement"})
+    refuse(rnic_suite({command}), usage, "OUT_DIR; see --help");
 }
 
 BOOST_AUTO_TEST_CASE(wrong_names_are_usage_and_the_right_one_is_suggested) {
   refuse(rnic_suite({"--select", "nothing.*"}), usage, "matches no case; --list shows them");
   refuse(rnic_suite({"--select", "ddp.delivery.message_is_delivered_onc"}), usage,
          "did you mean 'ddp.delivery.message_is_delivered_once'?");
+  refuse(rnic_suite({"--select", "ddp.*", "--rule", "mpa.crc.*"}), usage,
+         "no case fits --select and --rule together; leave one of them out");
+  refuse(rnic_suite({"--rfc", "5043"}), usage, "no case fits --rfc; `");
   refuse(rnic_suite({"--rule", "no.such.rule"}), usage,
          "`" + suite_program + " coverage --rules` lists them");
   refuse(rnic_suite({"list", "--rule", "no.such.rule"}), usage, "no rule 'no.such.rule'");
@@ -120,9 +124,10 @@ BOOST_AUTO_TEST_CASE(files_that_cannot_be_read_are_usage) {
   refuse(rnic_suite({"collect", scratch.path}), usage, "give the --out folder of a run");
   write(scratch / "results.ndjson", "nonsense\n");
   refuse(rnic_suite({"collect", scratch.path}), usage, "results.ndjson:1: ");
-  refuse({RNIC_PYTHON, source + "/reports/render.py", "/no/such"}, harness,
-         "give the --out folder of a run");
-  refuse({RNIC_PYTHON, source + "/reports/render.py", scratch.path}, harness, "is not JSON");
+  for (const char* command : {"report", "history", "statement"}) {
+    refuse(rnic_suite({command, "/no/such"}), harness, "give the --out folder of a run");
+    refuse(rnic_suite({command, scratch.path}), harness, "is not JSON");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(expectations_that_name_nothing_are_usage) {
@@ -309,6 +314,25 @@ BOOST_AUTO_TEST_CASE(rerun_failed_needs_a_run_with_failures) {
   BOOST_TEST(scratch.names().empty());
   BOOST_TEST(run(in_memory({"--select", "ddp.delivery.*", "--out", out})).status == 0);
   check_refusal(run(again), usage, "none of the cases chosen failed");
+}
+
+BOOST_AUTO_TEST_CASE(reasons_that_somebody_wrote_are_not_drafted_over) {
+  const Scratch scratch;
+  const std::string draft = scratch / "known.yaml";
+  const auto drafting = [&](const char* out) {
+    return in_memory({"--select", "mpa.crc.fpdu_with_a_wrong_crc_changes_nothing", "--deviation",
+                      "accepts_bad_crc", "--out", scratch / out, "--write-expectations", draft});
+  };
+  BOOST_TEST(run(drafting("first")).status == failure);
+  BOOST_TEST(run(drafting("second")).status == failure);  // nobody has written there
+  std::string text = text_of(draft);
+  const std::string none = "reason: \"\"";
+  BOOST_REQUIRE(text.find(none) != std::string::npos);
+  text.replace(text.find(none), none.size(), "reason: \"ticket 5\"");
+  write(draft, text);
+  refuse(drafting("third"), usage, "has reasons already; name another file");
+  BOOST_TEST(text_of(draft) == text);
+  BOOST_TEST(!std::filesystem::exists(scratch / "third"));
 }
 
 BOOST_AUTO_TEST_CASE(strict_lets_a_should_fail) {

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What a vendor reads in place of the other participants' names, in every text that an agent or an organiser wrote."""
+
+import re
+
+SHORT = 3  # characters; so short a name is part of other words, and is replaced only where it is a word of its own
+
+
+def aliases(others):
+    """name -> alias of each of these participants; an event file has no name and no alias that is like `peer-1`."""
+    return {one["name"]: one["alias"] or f"peer-{at}" for at, one in enumerate(others, 1)}
+
+
+def hider(others):
+    """A function that replaces every mention of these participants in a text."""
+    shown = aliases(others)
+    words = {one[key].casefold(): shown[one["name"]] for one in others for key in ("vendor", "name") if one[key]}
+    if not words:
+        return lambda text: text
+    known = re.compile("|".join(_pattern(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    return lambda text: known.sub(lambda found: words.get(found[0].casefold(), "peer"), text)
+
+
+def _pattern(word):
+    return rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" if len(word) <= SHORT else re.escape(word)
