@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Bound windows: dat_rmr_bind, and what peers may do with what is bound.
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_windows.hpp"
 
 namespace suite::cases::dat {
@@ -61,7 +62,7 @@ struct WindowSetup {
               "no RDMA Write");
     if (status == DAT_DTO_SUCCESS) {
       body.expect_completion(pair.active.requests, 4, status);
-      return;
+      return await_placement(body);
     }
     // A refused Write may complete before the refusal arrives; then the end of the connection shows
     // it.
@@ -83,6 +84,14 @@ struct WindowSetup {
                    DAT_COMPLETION_DEFAULT_FLAG),
               "no RDMA Read");
     body.expect_completion(pair.active.requests, 5, status);
+  }
+  /// A Write is complete before it has arrived, so that a bind at once could overtake it; a Send behind
+  /// it is delivered only once it is placed (RFC 5040 section 5.5).
+  void await_placement(DatBody& body) {
+    body.need(post_recv(pair.passive.ep.get(), {own.triplet(192, 8)}, 6), "no receive");
+    body.need(post_send(pair.active.ep.get(), {own.triplet(0, 8)}, 7), "no Send");
+    (void)next_event(pair.active.requests);
+    (void)next_event(pair.passive.receives);
   }
   static DAT_RMR_TRIPLET at(DAT_VADDR address, DAT_RMR_CONTEXT remote, DAT_SEG_LENGTH length) {
     DAT_RMR_TRIPLET triplet{};
