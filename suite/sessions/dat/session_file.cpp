@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/sessions/dat/session_file.hpp"
 
-#include <cstring>
-
 #include <fmt/format.h>
 
-#include "base/line_file.hpp"
 #include "base/record/json_reader.hpp"
 #include "suite/sessions/dat/session_text.hpp"
 #include "suite/sessions/script.hpp"
@@ -27,14 +24,6 @@ void add_usual_flags(base::record::Json& script) {
 
 }  // namespace
 
-std::expected<void, std::string> write_session(const std::filesystem::path& file,
-                                               const SessionFile& session) {
-  const std::string text = base::record::to_json(session).dump(1) + "\n";
-  if (const int error = base::replace_file(file, text); error != 0)
-    return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(error)));
-  return {};
-}
-
 std::expected<SessionFile, std::string> read_session(const std::filesystem::path& file) {
   auto json = json_of_session(file);
   if (!json) return std::unexpected(json.error());
@@ -51,7 +40,7 @@ std::expected<SessionFile, std::string> read_session(const std::filesystem::path
 
 std::string text_of_script(const std::string& id) {
   const auto script = script_of(id);
-  if (!script || !is_session(*script)) return {};
+  if (!script) return {};
   const auto file = read_session(*script);
   return file ? text_of(file->session) : std::string();
 }

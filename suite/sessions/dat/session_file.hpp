@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Sessions of the DAT API as files: written for what a session finds, and played by
+// Sessions of the DAT API as files: what is left of one that found something, played by
 // `rnic-suite replay`. They have the form of those of the wire, and say `api: dat`.
 #pragma once
 
@@ -25,10 +25,8 @@ constexpr auto table_of(const SessionFile*) {
                              base::record::defaulted("rules", &SessionFile::rules));
 }
 
-/// The error is one line.
-[[nodiscard]] std::expected<void, std::string> write_session(const std::filesystem::path& file,
-                                                             const SessionFile& session);
-/// A file whose name ends in .yaml is a script (docs/soak.md): the same, in fewer words.
+/// The error is one line. A file whose name ends in .yaml is a script (docs/soak.md): the same, in
+/// fewer words.
 [[nodiscard]] std::expected<SessionFile, std::string> read_session(
     const std::filesystem::path& file);
 /// It says that it is one of the DAT API.
