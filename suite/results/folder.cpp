@@ -44,9 +44,9 @@ Result<void> Folder::keep_session(CaseRecord& record) const {
     return step.text.starts_with(session_prefix);
   });
   if (says == record.outcome.exchange.end()) return {};
-  const auto file = fs::path("sessions") / (record.id + ".json");
+  const fs::path file = session_name(record.id, record.attempt);
   std::error_code error;
-  fs::create_directory(path() / "sessions", error);
+  fs::create_directory((path() / file).parent_path(), error);
   const std::string_view text = std::string_view(says->text).substr(session_prefix.size());
   const int fault = error ? error.value() : base::replace_file(path() / file, text);
   if (fault != 0)
@@ -70,6 +70,10 @@ Result<void> Folder::end(const Document& document) {
 
 std::string Folder::pcap_name(const std::string& id, std::uint32_t attempt) {
   return fmt::format("pcap/{}.{}.pcap", id, attempt);
+}
+
+std::string Folder::session_name(const std::string& id, std::uint32_t attempt) {
+  return fmt::format("sessions/{}.{}.json", id, attempt);
 }
 
 Result<Document> Folder::so_far() const {

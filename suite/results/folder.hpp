@@ -38,6 +38,8 @@ class Folder {
   /// Where the pcap of an attempt belongs, relative to the folder;
   /// its directory exists after begin().
   [[nodiscard]] static std::string pcap_name(const std::string& id, std::uint32_t attempt);
+  /// Where keep_session() writes, relative to the folder; its directory exists once it has.
+  [[nodiscard]] static std::string session_name(const std::string& id, std::uint32_t attempt);
   [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
  private:

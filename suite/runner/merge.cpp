@@ -161,15 +161,29 @@ RunRecord whole_run(const std::vector<Part>& parts, const std::vector<std::strin
   return run;
 }
 
+std::optional<std::string> bring_file(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::create_directory(to.parent_path(), error);
+  if (!error) fs::copy_file(from, to, error);
+  if (!error) return std::nullopt;
+  return fmt::format("cannot copy {} to {}: {}", from.string(), to.string(), error.message());
+}
+
 // A pcap keeps its octets; the name of one that belongs to a sentinel changes with the sentinel's.
 std::optional<std::string> bring_pcap(const Part& part, const fs::path& out, CaseRecord& record) {
   if (!record.pcap) return std::nullopt;
   const fs::path from = part.folder / record.pcap->file;
   record.pcap->file = results::Folder::pcap_name(record.id, record.attempt);
+  return bring_file(from, out / record.pcap->file);
+}
+
+// What is left of a session that found something keeps its name: sentinels have none.
+std::optional<std::string> bring_session(const Part& part, const fs::path& out,
+                                         const CaseRecord& record) {
+  const std::string name = results::Folder::session_name(record.id, record.attempt);
   std::error_code error;
-  fs::copy_file(from, out / record.pcap->file, error);
-  if (!error) return std::nullopt;
-  return fmt::format("cannot copy {} to {}: {}", from.string(), out.string(), error.message());
+  return fs::exists(part.folder / name, error) ? bring_file(part.folder / name, out / name)
+                                               : std::nullopt;
 }
 
 Checked<results::Document> write_whole(std::vector<Part> parts, const Options& options,
@@ -188,6 +202,8 @@ Checked<results::Document> write_whole(std::vector<Part> parts, const Options& o
       record.id = name_in_whole(record, part.shard);
       record.rerun = rerun_in(record.rerun, options.out);
       if (const auto fault = bring_pcap(part, options.out, record))
+        return refuse(ExitCode::harness, *fault);
+      if (const auto fault = bring_session(part, options.out, record))
         return refuse(ExitCode::harness, *fault);
       if (const auto added = folder->add(record); !added)
         return refuse(ExitCode::harness, added.error());

@@ -324,7 +324,7 @@ ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments,
       "examples:\n"
       "  rnic-suite replay findings/12-ddp.tagged.base-or-bounds.json\n"
       "  rnic-suite replay bug.yaml\n"
-      "  rnic-suite replay soak-dat/sessions/soak.dat.12.json --iut dat:reference\n"
+      "  rnic-suite replay soak-dat/sessions/soak.dat.12.1.json --iut dat:reference\n"
       "  rnic-suite replay bug.yaml --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
       "exit: 0 nothing found, 1 a finding, 2 usage, 3 harness");
   if (const auto ended = parse(app, std::move(arguments))) return *ended;

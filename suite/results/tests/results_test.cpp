@@ -193,10 +193,18 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_a_session_is_a_file_that_the_exchange_names
   record.outcome.exchange.push_back({.at = {}, .text = "played", .hex = {}});
   record.outcome.exchange.push_back({.at = {}, .text = "session: {}\n", .hex = {}});
   BOOST_REQUIRE(folder->keep_session(record));
-  std::ifstream file(scratch.path / "sessions/soak.dat.7.json");
+  std::ifstream file(scratch.path / "sessions/soak.dat.7.1.json");
   std::string line;
   BOOST_TEST((std::getline(file, line) && line == "{}"));
-  BOOST_TEST(record.outcome.exchange[1].text == "to be played again: sessions/soak.dat.7.json");
+  BOOST_TEST(record.outcome.exchange[1].text == "to be played again: sessions/soak.dat.7.1.json");
+  // A further attempt leaves it alone.
+  CaseRecord again = a_case("soak.dat.7", 2, Verdict::fail);
+  again.outcome.exchange = {{.at = {}, .text = "session: []\n", .hex = {}}};
+  BOOST_REQUIRE(folder->keep_session(again));
+  BOOST_TEST(again.outcome.exchange[0].text == "to be played again: sessions/soak.dat.7.2.json");
+  file.clear();
+  file.seekg(0);
+  BOOST_TEST((std::getline(file, line) && line == "{}"));
 }
 
 BOOST_AUTO_TEST_CASE(a_killed_run_keeps_what_it_judged) {

@@ -89,6 +89,29 @@ BOOST_AUTO_TEST_CASE(merged_shards_are_the_whole_run) {
   BOOST_TEST(fs::exists(scratch / "merged/report.html"));
 }
 
+BOOST_AUTO_TEST_CASE(what_is_left_of_sessions_is_merged) {
+  const Scratch scratch;
+  const Words folders = run_shards(scratch, 2);
+  std::size_t left = 0;
+  for (const std::string& folder : folders) {
+    const Json shard = results_in(folder);
+    for (const Json& one : shard["cases"]) {
+      if (one["layer"] == "harness") continue;
+      fs::create_directory(folder + "/sessions");
+      write(folder + "/sessions/" + one["id"].get<std::string>() + ".1.json", one["id"]);
+      ++left;
+    }
+  }
+  merge(folders, {"--out", scratch / "merged"});
+  std::size_t merged = 0;
+  for (const auto& file : fs::directory_iterator(scratch / "merged/sessions")) {
+    BOOST_TEST(text_of(file.path()) + ".1.json" == file.path().filename().string());
+    ++merged;
+  }
+  BOOST_TEST(left == 6U);
+  BOOST_TEST(merged == left);
+}
+
 BOOST_AUTO_TEST_CASE(a_merged_run_can_be_added_to) {
   const Scratch scratch;
   const Words folders = run_shards(scratch, 2);
