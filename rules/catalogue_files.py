@@ -13,7 +13,7 @@ CHECKS = ("active", "passive", "api", "none")
 BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation", "provider", "registry")
 NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
-OPTIONAL = ("reason", "restates", "needs", "note", "without_deviation")
+OPTIONAL = ("quote", "reason", "restates", "needs", "note", "without_deviation")
 ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat|kdat|verbs|kmem)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks the form of the rule files, and, if the RFCs' texts are at hand, that every section with keyword sentences has its rules."""
+"""Checks the form of the rule files, and, if the RFCs' texts are at hand, that every section with keyword sentences has its rules and every rule of
+an RFC quotes its section."""
 
 import argparse
 import collections
@@ -52,6 +53,29 @@ def coverage(rules, folder):
                 yield rfc, number, wanted, having[(rfc, number)]
 
 
+def faults_of_quote(rule, text):
+    """One line for a quotation that is missing or is not in `text`, the words of the rule's section; `[...]` stands for words left out."""
+    where = f"{rule['file']}: {rule['id']}"
+    if not rule.get("quote"):
+        yield f"{where}: `quote` is missing: the words of the section that the rule is made of"
+        return
+    at = 0
+    for part in (" ".join(part.split()) for part in rule["quote"].split("[...]")):
+        found = text.find(part, at)
+        if found < 0:
+            yield f"{where}: section {rule['section']} has no \"{part}\"" + (" behind the words before it" if part in text else "")
+            return
+        at = found + len(part)
+
+
+def faults_of_quotes(rules, folder):
+    """The quotations of all rules of RFCs against the texts in `folder`."""
+    for rfc in sorted({rule["rfc"] for rule in rules} - set(catalogue_files.NO_RFCS)):
+        texts = {number: " ".join(text.split()) for number, text in sections((folder / f"rfc{rfc}.txt").read_text(errors="replace"))}
+        for rule in (rule for rule in rules if rule["rfc"] == rfc):
+            yield from faults_of_quote(rule, texts.get(str(rule["section"]).removeprefix("Appendix "), ""))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: check_catalogue.py --rfc-folder ../rfc rules/rfc*.yaml")
     parser.add_argument("--rfc-folder", type=pathlib.Path, default=TEXTS if TEXTS.is_dir() else None,
@@ -64,6 +88,7 @@ def main():
         for rfc, section, wanted, have in coverage(rules, arguments.rfc_folder):
             if have < wanted:
                 found.append(f"RFC {rfc} section {section}: {wanted} keyword sentences, {have} rules")
+        found.extend(faults_of_quotes(rules, arguments.rfc_folder))
     for fault in found:
         print(fault, file=sys.stderr)
     levels = collections.Counter(rule["level"] for rule in rules)
