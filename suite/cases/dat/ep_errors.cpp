@@ -126,11 +126,19 @@ constexpr auto write_alone = static_cast<DAT_MEM_PRIV_FLAGS>(
 
 DAT_CASE(message_too_long_for_its_receive_ends_the_connection, calls(dat_ep_post_recv),
          rules("dat.ep-post-recv.too-small", "dat.ep-connect.error-event")) {
-  PairWithMemory setup(*this);
-  need(post_recv(setup.passive(), {setup.peer.triplet(0, 8)}, 1), "no receive");
-  need(post_send(setup.active(), {setup.own.triplet(0, 9)}, 2), "no send");
-  (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
-  expect_both_broken(*this, setup.pair);
+  const auto too_long = [&](const char* name, DAT_SEG_LENGTH room, DAT_SEG_LENGTH length) {
+    row(name, [&] {
+      PairWithMemory setup(*this);
+      Lmr from(ia(), setup.pair.pz.get(), length), to(ia(), setup.pair.pz.get(), room);
+      need(post_recv(setup.passive(), {to.triplet()}, 1), "no receive");
+      need(post_send(setup.active(), {from.triplet()}, 2), "no send");
+      (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
+      expect_both_broken(*this, setup.pair);
+    });
+  };
+  too_long("by one octet", 8, 9);
+  // An FPDU has at most 65535 octets (RFC 5044 section 4.1).
+  too_long("in a later segment only", 100'000, 200'000);
 }
 
 DAT_CASE(message_too_long_does_not_change_other_memory, calls(dat_ep_post_recv),

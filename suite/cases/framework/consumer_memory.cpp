@@ -192,17 +192,22 @@ Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uin
                              const iut::Access& access, iut::Handle endpoint) {
   const iut::Handle handle = new_handle();
   const iut::Reply allocated = call(iut::AllocateWindow{handle, 0}, "allocate a window");
+  const iut::Handle on = endpoint != 0 ? endpoint : this->endpoint();
+  return bind_again({handle, on, allocated.stag.value_or(0), 0}, under, offset, length, access);
+}
+
+Window Consumer::bind_again(const Window& window, const Region& under, std::uint64_t offset,
+                            std::uint32_t length, const iut::Access& access) {
   iut::PostWork command;
-  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
+  command.endpoint = window.endpoint;
   command.operation = iut::operation::bind_window;
   command.pieces = {{under.handle, offset, length}};
-  command.window = handle;
+  command.window = window.handle;
   command.window_access = access;
-  const iut::Reply bound = carry_out(command);
   // Where binding does not change the STag, its reply need not state it.
-  const auto stag = bound.stag ? bound.stag : allocated.stag;
-  if (!stag) throw CaseStop{Verdict::error, "a window without STag"};
-  return {handle, command.endpoint, *stag, under.base + offset};
+  const std::uint32_t stag = carry_out(command).stag.value_or(window.stag);
+  if (stag == 0) throw CaseStop{Verdict::error, "a window without STag"};
+  return {window.handle, window.endpoint, stag, under.base + offset};
 }
 
 void Consumer::unbind(const Window& window) {

@@ -17,6 +17,29 @@ CONFORMANCE_CASE(registered_region_is_open_to_the_peer, rules("kmem.registration
 }
 
 // The registration waits for a Read that nobody answers.
+CONFORMANCE_CASE(region_is_open_under_each_key, rules("kmem.registration.opens-the-region"),
+                 needs(capability::fast_registration, capability::local_invalidate),
+                 in_both_roles) {
+  see_iut_send();
+  const Region region = iut.allocate_region(64, 1);
+  for (const std::uint8_t key : std::initializer_list<std::uint8_t>{1, 0, 0xFF}) {
+    iut::PostWork command = registration_of(region, remote_use, 0, 64);
+    command.endpoint = iut.endpoint();
+    command.work = 1000U + key;
+    command.registration->key = key;
+    const iut::Reply reply = iut.call(command, fmt::format("register the region with key {}", key));
+    expect(Work{command.work, command.endpoint, {}}, completes());
+    const std::uint32_t stag = (region.stag & ~0xFFU) | key;
+    expect_that(reply.stag == stag, fmt::format("STag {:#x}", stag),
+                fmt::format("{:#x}", reply.stag.value_or(0)));
+    const std::uint64_t base = reply.base.value_or(0);
+    peer.send(rdma_write(stag, base, payload(16, key)));
+    peer.send(read_of(stag, base, 16));
+    expect(peer, message(Opcode::read_response, payload(16, key)));
+    iut.invalidate(stag);
+  }
+}
+
 CONFORMANCE_CASE(region_is_closed_until_its_registration_is_executed,
                  rules("kmem.registration.not-before-its-turn"),
                  needs(capability::fast_registration), in_both_roles) {

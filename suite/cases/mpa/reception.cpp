@@ -49,6 +49,35 @@ CONFORMANCE_CASE(header_is_cut_at_every_octet, rules("mpa.receive.works-without-
   });
 }
 
+CONFORMANCE_CASE(fpdu_waits_for_its_rest_while_another_stream_receives,
+                 rules("mpa.receive.works-without-alignment"), in_both_roles) {
+  constexpr std::uint32_t size = 1300;
+  const auto encoded_for = [](Peer& to, const Octets& data) {
+    return encode(to.prepare(send_message(data).with_segments_of(size)).front(), to.sending());
+  };
+  for (const std::size_t first : {1U, 60U, 700U, 1100U, 1320U}) {
+    row(fmt::format("after {} octets", first), [&] {
+      Peer& one = peer.ready();
+      Peer& other = another_peer();
+      const iut::Handle endpoint = iut.create_endpoint();
+      establish(other, {.endpoint = endpoint, .opening = true});
+      const Work receive = iut.post_receive(size), second = iut.post_receive(size, endpoint);
+      const Octets data = PayloadGenerator(5).octets(size), more = PayloadGenerator(6).octets(size);
+      const Octets fpdu = encoded_for(one, data), next = encoded_for(other, more);
+      one.send_octets(rnic::wire::Bytes(fpdu).first(first));
+      watch();
+      other.send_octets(rnic::wire::Bytes(next).first(first));
+      watch(other);
+      one.send_octets(rnic::wire::Bytes(fpdu).subspan(first));
+      expect(receive, completes().with_length(size));
+      expect_that(iut.read_memory(receive.buffer) == data, "the octets sent", "others");
+      other.send_octets(rnic::wire::Bytes(next).subspan(first));
+      expect(second, completes().with_length(size));
+      expect_that(iut.read_memory(second.buffer) == more, "the octets sent", "others");
+    });
+  }
+}
+
 CONFORMANCE_CASE(fpdus_of_every_remainder_follow_one_another,
                  rules("mpa.receive.boundaries-by-length-field"), in_both_roles) {
   // Each length mod 4 after each other one, all in one TCP segment.

@@ -203,6 +203,24 @@ CONFORMANCE_CASE(atomics_are_executed_and_answered_in_order,
   }
 }
 
+// RFC 7306 section 8.2: the tagged offset references a ULP Buffer address, and that is aligned or
+// not.
+CONFORMANCE_CASE(aligned_offset_of_an_unaligned_word_is_rejected,
+                 rules("rdmap.atomic.alignment-validated", "rdmap.atomic.alignment-terminate-code"),
+                 needs(capability::atomics, capability::chosen_base), in_both_roles) {
+  iut::RegisterMemory command;  // memory is aligned to more than four octets
+  command.length = 64;
+  command.access = access::remote_atomic;
+  command.base = 0x10004;
+  const auto region = iut.try_register(command);
+  if (!region) stop(Verdict::not_applicable, "the API refuses such an offset for such memory");
+  const Octets before = iut.read_memory(*region);
+  peer.send(fetch_add(1, region->stag, region->base + 4, 1));
+  expect_rejection({cause::rdmap_catastrophic_stream}, "rdmap.atomic.alignment-validated",
+                   "rdmap.atomic.alignment-terminate-code");
+  expect_that(iut.read_memory(*region) == before, "memory unchanged", "memory changed");
+}
+
 CONFORMANCE_CASE(unaligned_atomic_is_rejected,
                  rules("rdmap.atomic.alignment-validated", "rdmap.atomic.alignment-terminate-code",
                        "rdmap.atomic.fetchadd-unaligned-surfaced",

@@ -48,6 +48,16 @@ CONFORMANCE_CASE(error_in_any_message_brings_a_terminate,
     peer.send(read_of(region.stag, region.base + 9, 8));
     expect(peer, some_terminate(), then_close, "rdmap.error.read-request-terminate");
   });
+  for (const std::size_t octets : {0U, 1U, 16U, 20U, 24U, 27U}) {
+    row(fmt::format("RDMA Read Request of {} octets", octets), [&] {
+      const Region region = iut.register_memory(1024, access::remote_read);
+      // The last octet of its header is zero: what is missing says nothing but that it is missing.
+      Outgoing request = read_of(region.stag, (region.base + 0xFF) & ~std::uint64_t{0xFF}, 8);
+      request.payload.resize(octets);
+      peer.send(request);
+      expect(peer, some_terminate(), then_close, "rdmap.error.read-request-terminate");
+    });
+  }
 }
 
 CONFORMANCE_CASE(ddp_fields_of_each_message_are_validated,

@@ -145,6 +145,21 @@ CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,
   expect(read.buffer, holds(payload(40)));
 }
 
+// RFC 5041 section 5.4: a message is delivered if and only if its last segment had the Last flag.
+CONFORMANCE_CASE(response_without_its_last_segment_completes_nothing,
+                 rules("rdmap.order.read-completes-after-response"), in_both_roles) {
+  let_iut_send();
+  const Work read = iut.post_read(40, 0x01020304, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  const Outgoing response = read_response(request->sink_stag, request->sink_offset, payload(40));
+  peer.send(response.with_tagged([](std::size_t, wire::TaggedHeader& header) {
+    header.ddp = wire::DdpControl::make(true, false);
+  }));
+  watch();  // no text obliges a receiver to wait for an empty last segment: it may give up
+  const auto early = iut.take(success_of(read).matches, context().loop.now());
+  expect_that(!early, "no success", early ? describe(*early) : "none");
+}
+
 CONFORMANCE_CASE(read_after_a_send_that_fails_is_not_served,
                  rules("rdmap.order.read-response-after-prior-send"), in_both_roles) {
   const Region source = iut.register_memory(64, access::remote_read);

@@ -177,6 +177,13 @@ CONFORMANCE_CASE(opcode_on_the_wrong_queue_is_rejected,
     expect_rejection(refusal::opcode_on_another_queue, "rdmap.terminate.code-unexpected-opcode",
                      "rdmap.terminate.code-unexpected-opcode");
   });
+  row("a Terminate on queue 0", [&] {
+    const Work receive = iut.post_receive(64);
+    peer.send(terminate_message(cause::rdmap_local_catastrophic).with_queue(0));
+    expect_rejection(refusal::opcode_on_another_queue, "rdmap.terminate.code-unexpected-opcode",
+                     "rdmap.terminate.code-unexpected-opcode");
+    expect(receive, completes_in_error(), "rdmap.terminate.code-unexpected-opcode");
+  });
   row("a Send on queue 1", [&] {
     const Work receive = iut.post_receive(64);
     peer.send(send_message(payload(28)).with_queue(1));

@@ -221,41 +221,80 @@ CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
   });
 }
 
+namespace {
+
+/// The Terminate about the Read of `source` into these places, of which `served` octets were sent.
+void expect_progress(Body& body, const Region& source, std::uint64_t sink_offset,
+                     std::uint32_t served) {
+  const Arrival arrival = body.expect(body.peer, any_terminate() | advisory(torn_down()));
+  if (arrival.is_end()) return;
+  const auto terminate = arrival.terminate();
+  body.advise_that(terminate->r, "R set", arrival.text(),
+                   "rdmap.terminate.protection-error-rdma-header");
+  if (!terminate->r) body.stop(Verdict::inconclusive, "no RDMA header in the Terminate");
+  const auto told =
+      rnic::wire::Reader(terminate->rdmap_header).read<rnic::wire::ReadRequestHeader>();
+  body.expect_that(told.sink_offset.value() == sink_offset + served &&
+                       told.source_offset.value() == source.base + served,
+                   fmt::format("both offsets advanced by {}", served), arrival.text());
+  body.expect_that(told.length.value() == source.length - served,
+                   fmt::format("{} octets left", source.length - served), arrival.text(),
+                   "rdmap.terminate.read-header-size-remaining");
+  body.expect_that(
+      told.sink_stag.value() == unknown_stag && told.source_stag.value() == source.stag,
+      "both STags of the Request", arrival.text(), "rdmap.terminate.read-header-keeps-stags");
+}
+
+/// What waited for the LLP is lost with a reset.
+bool ended_at_once(Body& body) {
+  Arrival arrival = body.peer.raw().next(body.context().deadline);
+  const bool ended = arrival.is_end();
+  body.peer.raw().put_back(std::move(arrival));
+  if (ended) body.expect(body.peer, any_terminate() | advisory(torn_down()));
+  return ended;
+}
+
+}  // namespace
+
 CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
                  rules("rdmap.terminate.read-header-advances-offsets",
                        "rdmap.terminate.read-header-size-remaining",
-                       "rdmap.terminate.read-header-keeps-stags")) {
-  const Region source = iut.register_memory(much_data().size(), access::remote_read);
-  const auto whole = static_cast<std::uint32_t>(source.length);
-  peer.stall();
-  peer.send(read_into(unknown_stag, 0x5000, source, whole));
-  watch();  // the Response is being sent
-  iut.deregister(source);
-  peer.resume();
-  Arrival response = peer.raw().next(context().deadline);
-  if (response.is_end()) {  // what waited for the LLP is lost with a reset
-    peer.raw().put_back(std::move(response));
-    expect(peer, any_terminate() | advisory(torn_down()));
-    return;
-  }
-  const auto* part = response.as<Message>();
-  if (part == nullptr || part->opcode() != Opcode::read_response || !part->cut_off)
-    stop(Verdict::inconclusive, "the Read was not cut off: " + response.text());
-  const std::uint32_t served = static_cast<std::uint32_t>(part->payload.size());
-  const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()));
-  if (arrival.is_end()) return;
-  const auto terminate = arrival.terminate();
-  if (!terminate || !terminate->r) stop(Verdict::inconclusive, "no RDMA header in the Terminate");
-  const auto told =
-      rnic::wire::Reader(terminate->rdmap_header).read<rnic::wire::ReadRequestHeader>();
-  expect_that(told.sink_offset.value() == 0x5000 + served &&
-                  told.source_offset.value() == source.base + served,
-              fmt::format("both offsets advanced by {}", served), arrival.text());
-  expect_that(told.length.value() == whole - served, fmt::format("{} octets left", whole - served),
-              arrival.text(), "rdmap.terminate.read-header-size-remaining");
-  expect_that(told.sink_stag.value() == unknown_stag && told.source_stag.value() == source.stag,
-              "both STags of the Request", arrival.text(),
-              "rdmap.terminate.read-header-keeps-stags");
+                       "rdmap.terminate.read-header-keeps-stags",
+                       "rdmap.terminate.protection-error-rdma-header")) {
+  row("of which a part was sent", [&] {
+    const Region source = iut.register_memory(much_data().size(), access::remote_read);
+    peer.stall();
+    peer.send(read_into(unknown_stag, 0x5000, source, static_cast<std::uint32_t>(source.length)));
+    watch();  // the Response is being sent
+    iut.deregister(source);
+    peer.resume();
+    if (ended_at_once(*this)) return;
+    const Arrival response = peer.raw().next(context().deadline);
+    const auto* part = response.as<Message>();
+    if (part == nullptr || part->opcode() != Opcode::read_response || !part->cut_off)
+      stop(Verdict::inconclusive, "the Read was not cut off: " + response.text());
+    expect_progress(*this, source, 0x5000, static_cast<std::uint32_t>(part->payload.size()));
+  });
+  row("that waited behind another", [&] {
+    establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
+    const Region first = iut.register_memory(much_data().size(), access::remote_read);
+    const Region source = iut.register_memory(64, access::remote_read);
+    peer.stall();
+    peer.send(read_into(unknown_stag, 0x5000, first, static_cast<std::uint32_t>(first.length)));
+    peer.send(read_into(unknown_stag, 0x9000, source, 64));
+    watch();  // the first Response is being sent
+    iut.deregister(source);
+    peer.resume();
+    if (ended_at_once(*this)) return;
+    // The first one is whole or cut off; the octets of the second may have been taken before.
+    for (int i = 0; i < 2; ++i) {
+      Arrival arrival = peer.raw().next(context().deadline);
+      if (arrival.message(Opcode::read_response) != nullptr) continue;
+      peer.raw().put_back(std::move(arrival));
+      return expect_progress(*this, source, 0x9000, 0);
+    }
+    stop(Verdict::inconclusive, "both Reads were answered");
+  });
 }
 
 CASES_OF_FILE(rdmap, terminate_format)

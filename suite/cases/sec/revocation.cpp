@@ -67,20 +67,35 @@ CONFORMANCE_CASE(locally_invalidated_window_refuses_writes,
 CONFORMANCE_CASE(sink_of_a_read_with_invalidate_refuses_later_writes,
                  rules("rdmap.security.no-write-after-revoke"), needs(capability::read_invalidate),
                  in_both_roles) {
-  see_iut_send();
-  const Region sink = iut.register_memory(8, access::remote_write);
-  iut::PostWork command;
-  command.operation = operation::read_invalidate;
-  command.pieces = {{sink.handle, 0, 8}};
-  command.remote_stag = 0x01020304;
-  const Work read = iut.post(command);
-  const auto request = expect_message(Opcode::read_request).read_request();
-  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-  expect(read, completes());
-  expect(sink, holds(payload(8)));
-  peer.send(rdma_write(sink.stag, sink.base, payload(8, 0x91)));
-  expect(peer, any_terminate() | torn_down());
-  expect(sink, holds(payload(8)));
+  const auto refuses_after = [&](const char* name, bool signaled) {
+    row(name, [&] {
+      see_iut_send();
+      const Region sink = iut.register_memory(8, access::remote_write);
+      iut::PostWork command;
+      command.operation = operation::read_invalidate;
+      command.pieces = {{sink.handle, 0, 8}};
+      command.remote_stag = 0x01020304;
+      command.signaled = signaled;
+      const Work read = iut.post(command);
+      const auto request = expect_message(Opcode::read_request).read_request();
+      peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+      if (signaled) {
+        expect(read, completes());
+      } else {
+        // Fenced work shows that the Read is complete (RFC 5040 section 5.5).
+        const auto fenced = [](iut::PostWork& work) { work.fence = true; };
+        const Work send = iut.post_send(payload(4), operation::send, fenced);
+        expect(peer, message(Opcode::send, payload(4)));
+        expect(send, completes());
+      }
+      expect(sink, holds(payload(8)));
+      peer.send(rdma_write(sink.stag, sink.base, payload(8, 0x91)));
+      expect(peer, any_terminate() | torn_down());
+      expect(sink, holds(payload(8)));
+    });
+  };
+  refuses_after("whose completion was seen", true);
+  refuses_after("that has no completion", false);
 }
 
 CONFORMANCE_CASE(send_from_an_stag_invalidated_before_it_is_an_error,
@@ -216,10 +231,33 @@ CONFORMANCE_CASE(deregistered_region_refuses_reads, rules("sec.buffer.revocation
 
 CONFORMANCE_CASE(locally_invalidated_region_refuses_reads,
                  rules("sec.buffer.revocation-stops-reads"), needs(capability::local_invalidate)) {
-  establish({.opening = true});
-  const Region region = iut.register_memory(64, access::remote_read);
-  iut.invalidate(region.stag);
-  expect_read_refused(*this, region.stag, region.base);
+  row("asked for afterwards", [&] {
+    establish({.opening = true});
+    const Region region = iut.register_memory(64, access::remote_read);
+    iut.invalidate(region.stag);
+    expect_read_refused(*this, region.stag, region.base);
+  });
+  row("in the middle of a Response", [&] {
+    establish({.opening = true});
+    // Its own work may wait behind the Response.
+    const iut::Handle free = iut.create_endpoint();
+    establish(another_peer(), {.endpoint = free, .opening = true});
+    Region region = iut.register_memory(much_data().size(), access::remote_read);
+    peer.stall();
+    peer.send(read_all(region));
+    watch();
+    iut.invalidate(region.stag, free);
+    // What the RNIC had taken before may still be sent, but nothing that is written now.
+    const std::byte later{0x11};
+    iut.write_memory(region, Octets(1, later), region.length - 1);
+    peer.resume();
+    const Arrival arrival = peer.raw().next(context().deadline);
+    const auto* response = arrival.as<Message>();
+    const bool whole = response != nullptr && response->opcode() == Opcode::read_response &&
+                       !response->cut_off && !response->payload.empty();
+    expect_that(!whole || response->payload.back() != later,
+                "no octets from after the invalidation", arrival.text());
+  });
 }
 
 CONFORMANCE_CASE(unbound_window_refuses_reads, rules("sec.buffer.revocation-stops-reads"),
