@@ -64,7 +64,8 @@ enum class Certainty : std::uint8_t {
   /// Followed from MPA startup without a gap.
   certain,
   /// Found again within a connection, by Markers or by headers and CRCs that fit; or, of several
-  /// readings of the octets, the one that explains most.
+  /// readings of the octets, the one that explains most; or right only if the sender lacks or wants
+  /// something that no frame shows.
   likely,
 };
 

@@ -77,8 +77,9 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
   const wire::MpaFrame& frame = seen.frame;
   const bool request = frame.kind == wire::MpaFrameKind::request;
   const std::string text = wire::describe(frame);
-  const auto raise = [&](const Statement& statement, std::string admissible) {
-    findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+  const auto raise = [&](const Statement& statement, std::string admissible,
+                         Certainty certainty = Certainty::certain) {
+    findings_.raise(statement, seen.place, certainty, text, std::move(admissible));
   };
   const Direction direction = seen.place.direction;
   findings_.judged(direction, check::reserved_flags, check::revision, check::private_data_length);
@@ -114,8 +115,9 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
 /// RFC 6581 sections 9 and 10
 void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& text) {
   const bool request = seen.frame.kind == wire::MpaFrameKind::request;
-  const auto raise = [&](const Statement& statement, std::string admissible) {
-    findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+  const auto raise = [&](const Statement& statement, std::string admissible,
+                         Certainty certainty = Certainty::certain) {
+    findings_.raise(statement, seen.place, certainty, text, std::move(admissible));
   };
   const auto values = seen.frame.enhanced();
   findings_.judged(seen.place.direction, check::enhanced_data_missing, check::ulp_data_length);
@@ -129,10 +131,12 @@ void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& t
     raise(check::rtr_flags_without_a, "B, C and D clear with A clear");
   if (!request) return;
   if (values->peer_to_peer && !any_rtr(*values))
-    raise(check::no_rtr_offered, "with A each of B, C and D that the Initiator supports");
+    raise(check::no_rtr_offered, "with A each of B, C and D that the Initiator supports",
+          Certainty::likely);
   if (!values->peer_to_peer && !any_rtr(*values) && values->ird == wire::read_depth_unnegotiated &&
       values->ord == wire::read_depth_unnegotiated)
-    raise(check::enhanced_without_need, "a plain Request where nothing enhanced is asked for");
+    raise(check::enhanced_without_need, "a plain Request where nothing enhanced is asked for",
+          Certainty::likely);
 }
 
 /// The Reply against the Request (RFC 6581 sections 9 and 10).

@@ -37,22 +37,44 @@ Octets octets_of(std::uint64_t word, ByteOrder order) {
   return octets;
 }
 
-/// RFC 7306 section 8.2.
-Faults check(State& state, const Taking& taking, const wire::AtomicRequestHeader& request) {
-  Faults protection, faults;
-  const std::uint64_t offset = request.remote_offset.value();
-  state.memory.check(request.remote_stag.value(), offset, word_size, Use::atomic,
-                     {taking.stream, state.streams[taking.stream].terms.domain}, protection);
-  if (protection.any()) faults.add(fault::atomic_protection);
-  if (offset % word_size != 0) faults.add(fault::atomic_unaligned);
+Faults check_memory(State& state, const Taking& taking, const wire::AtomicRequestHeader& request,
+                    std::initializer_list<Use> uses) {
+  Faults faults;
+  for (const Use use : uses)
+    state.memory.check(request.remote_stag.value(), request.remote_offset.value(), word_size, use,
+                       {taking.stream, state.streams[taking.stream].terms.domain}, faults);
+  return faults;
+}
+
+/// What is wrong with the request itself (RFC 7306 section 8.2).
+void check_request(const wire::AtomicRequestHeader& request, Faults& faults) {
+  if (request.remote_offset.value() % word_size != 0) faults.add(fault::atomic_unaligned);
   const std::uint32_t operation = request.operation.value() & operation_mask;
   if (operation != static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add) &&
       operation != static_cast<std::uint32_t>(wire::AtomicOperation::compare_swap))
     faults.add(fault::atomic_operation);
+}
+
+/// Whether it may be carried out, and whether it may be refused: both, if the memory is open to
+/// other reading and writing of the peer but not to Atomics. The right to them is an API's: RFC 7306
+/// section 5 has them address memory as Reads and Writes do.
+struct Admitted {
+  bool carried_out;
+  Faults refusal;
+};
+Admitted check(State& state, const Taking& taking, const wire::AtomicRequestHeader& request) {
+  Faults faults;
+  check_request(request, faults);
+  Admitted admitted{.carried_out = !faults.any(), .refusal = {}};
+  const Faults protection = check_memory(state, taking, request, {Use::atomic});
   if (protection.any()) {
+    faults.add(fault::atomic_protection);
     for (const RuleId& rule : protection.all().rules) faults.concern({rule});
+    if (check_memory(state, taking, request, {Use::read, Use::write}).any())
+      admitted.carried_out = false;
   }
-  return faults;
+  admitted.refusal = faults;
+  return admitted;
 }
 
 void concern_request(Faults& faults) {
@@ -115,19 +137,20 @@ std::uint64_t compare_swap(std::uint64_t original, const wire::AtomicRequestHead
 }
 
 void deliver_atomic_request(const Taking& taking, const State& state, const Octets& octets) {
-  Faults faults;
   if (octets.size() != sizeof(wire::AtomicRequestHeader)) {
+    Faults faults;
     faults.add(fault::request_length);
     concern_request(faults);
     return refuse(taking, state, faults.all(), SentSegment{});
   }
   const auto request = wire::Reader(octets).read<wire::AtomicRequestHeader>();
   State checked = state;
-  faults = check(checked, taking, request);
-  if (faults.any()) {
-    concern_request(faults);
-    return refuse(taking, state, faults.all(), SentSegment{});
+  Admitted admitted = check(checked, taking, request);
+  if (admitted.refusal.any()) {
+    concern_request(admitted.refusal);
+    refuse(taking, state, admitted.refusal.all(), SentSegment{});
   }
+  if (!admitted.carried_out) return;
   Stream& stream = checked.streams[taking.stream];
   if ((request.operation.value() & ~operation_mask) != 0)
     stream.taken_by.push_back("rdmap.atomic.request-reserved-ignored");

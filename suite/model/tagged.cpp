@@ -62,6 +62,20 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
 }
 
 /// RFC 5040 section 5.2: a Response is placed where its Request asked for it, in order.
+/// Whether DDP can place it: in the sink, which need not be open to the peer otherwise, or where an
+/// RDMA Write could go.
+bool can_be_placed(State& state, const Work& read, const Tagged& segment, const Accessor& by) {
+  if (segment.stag == read.sink_stag) {
+    const auto sink = state.memory.of_stag(segment.stag);
+    if (!sink || segment.offset < sink->base()) return false;
+    const std::uint64_t into = segment.offset - sink->base();
+    return into <= sink->length() && segment.payload.size() <= sink->length() - into;
+  }
+  Faults faults;
+  state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
+  return !faults.any();
+}
+
 void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {
   Stream& stream = state.streams[taking.stream];
   Work* read = stream.open_read();
@@ -72,6 +86,14 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
                           segment.offset - read->sink_offset == read->received &&
                           segment.payload.size() <= read->length() - read->received;
     if (!in_place) faults.add(fault::response_elsewhere);
+    // RFC 5040 section 5.2.2: to compare it with the Request is a MAY.
+    if (!in_place && can_be_placed(state, *read, segment, accessor(taking))) {
+      stream.phase = Phase::open_ended;
+      state.memory.of_stag(segment.stag)->region->indeterminate = true;
+      taking.coverage.took(Transition::response_elsewhere);
+      taking.after.push_back(std::move(state));
+      return;
+    }
   }
   if (faults.any()) {
     // DDP may have placed it in the sink before RDMAP found that it is not the next of its Response.

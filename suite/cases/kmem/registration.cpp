@@ -16,7 +16,6 @@ CONFORMANCE_CASE(registered_region_is_open_to_the_peer, rules("kmem.registration
   expect_readable(*this, region, page - 100, payload(200), "kmem.registration.opens-the-region");
 }
 
-// The registration waits for a Read that nobody answers.
 CONFORMANCE_CASE(region_is_open_under_each_key, rules("kmem.registration.opens-the-region"),
                  needs(capability::fast_registration, capability::local_invalidate),
                  in_both_roles) {
@@ -40,6 +39,7 @@ CONFORMANCE_CASE(region_is_open_under_each_key, rules("kmem.registration.opens-t
   }
 }
 
+// The registration waits for a Read that nobody answers.
 CONFORMANCE_CASE(region_is_closed_until_its_registration_is_executed,
                  rules("kmem.registration.not-before-its-turn"),
                  needs(capability::fast_registration), in_both_roles) {

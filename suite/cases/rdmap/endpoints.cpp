@@ -14,13 +14,25 @@ iut::Reply abort_endpoint(Body& body, iut::Handle endpoint) {
   return body.iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
 }
 
-/// What both sides send and read on a stream that has just begun.
-Peer& expect_fresh_stream(Body& body, iut::Handle endpoint) {
-  Peer& fresh = body.another_peer();
-  body.establish(fresh, {.endpoint = endpoint, .opening = true});
+/// A message for the endpoint's receive, or for `early`, which was posted before the endpoint was
+/// reset: dat_ep_reset keeps the receives of an endpoint that is not connected, no page of verbs
+/// says what a reset does to them.
+void expect_receive(Body& body, Peer& fresh, iut::Handle endpoint,
+                    const std::optional<Work>& early) {
   const Work receive = body.iut.post_receive(64, endpoint);
   fresh.send(send_message(payload(24)));
-  body.expect(receive, completes().with_length(24), "rdmap.send.consumes-one-buffer");
+  const ExpectedEvent taken =
+      early ? success_of(receive) | success_of(*early) : success_of(receive);
+  const iut::Event event = body.expect(body.iut, taken, "rdmap.send.consumes-one-buffer");
+  body.expect_that(std::get<iut::CompletionEvent>(event).length == 24, "a length of 24 octets",
+                   "another", "rdmap.send.consumes-one-buffer");
+}
+
+/// What both sides send and read on a stream that has just begun.
+Peer& expect_fresh_stream(Body& body, iut::Handle endpoint, const std::optional<Work>& early) {
+  Peer& fresh = body.another_peer();
+  body.establish(fresh, {.endpoint = endpoint, .opening = true});
+  expect_receive(body, fresh, endpoint, early);
   const Region octets = body.iut.register_memory(16);
   for (int i = 0; i < 2; ++i) {
     const Work send = body.iut.post(work_on(octets, operation::send, endpoint));
@@ -38,11 +50,11 @@ Peer& expect_fresh_stream(Body& body, iut::Handle endpoint) {
 }
 
 /// Resets the endpoint, and begins a new stream on it.
-Peer& expect_new_life(Body& body, iut::Handle endpoint) {
+Peer& expect_new_life(Body& body, iut::Handle endpoint, const std::optional<Work>& early = {}) {
   const iut::Reply reply = body.iut.try_call(iut::ResetEndpoint{endpoint}, "reset the endpoint");
   if (reply.outcome != iut::Outcome::ok)
     body.stop(Verdict::inconclusive, "the endpoint is not reset: " + reply.error);
-  return expect_fresh_stream(body, endpoint);
+  return expect_fresh_stream(body, endpoint, early);
 }
 
 /// The consumer closes its present stream, whatever has become of an earlier one.
@@ -186,10 +198,7 @@ CONFORMANCE_CASE(endpoint_that_never_was_connected_can_be_reset,
   row("with a receive that no message has used", [&] {
     const iut::Handle endpoint = iut.create_endpoint();
     const Work early = iut.post_receive(64, endpoint);
-    expect_new_life(*this, endpoint);
-    expect_that(!iut.take(success_of(early).matches, context().loop.now()),
-                "no message for the earlier receive", "its success",
-                "rdmap.send.consumes-one-buffer");
+    expect_new_life(*this, endpoint, early);
   });
   row("aborted before", [&] {
     if (!iut.can(capability::endpoint_abort))

@@ -152,12 +152,6 @@ iut::Reply DatDriver::run(const iut::AbortEndpoint&) {
 iut::Reply DatDriver::run(const iut::ResetEndpoint& command) {
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
-  DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
-  DAT_BOOLEAN receives_idle = DAT_FALSE, requests_idle = DAT_FALSE;
-  static_cast<void>(
-      dat_ep_get_status(found->second.object.get(), &state, &receives_idle, &requests_idle));
-  if (state == DAT_EP_STATE_UNCONNECTED)
-    return unsupported("dat_ep_reset keeps the receives of an endpoint that is not connected");
   if (const DAT_RETURN code = dat_ep_reset(found->second.object.get()); code != DAT_SUCCESS)
     return failed("dat_ep_reset", code);
   return {};
