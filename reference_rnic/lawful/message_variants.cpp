@@ -21,6 +21,12 @@ struct TakesVersionZero : Decisions {
   }
 };
 
+struct ResponsesUncompared : Decisions {
+  void checks(const Incoming&, const Choice<bool>& choice, bool& made) override {
+    if (choice.by.id == "rdmap.read.response-validated-by-sink") made = false;
+  }
+};
+
 struct WithoutExtensions : Decisions {
   void has_extensions(const Choice<bool>&, bool& supported) override { supported = false; }
 };
@@ -46,6 +52,7 @@ struct PendingWorkNotSent : Decisions {
 constexpr Row<Decisions> rows[] = {
     row<Decisions, HeldWithoutBuffer>(Lawful::held_without_buffer),
     row<Decisions, TakesVersionZero>(Lawful::takes_version_zero),
+    row<Decisions, ResponsesUncompared>(Lawful::responses_uncompared),
     row<Decisions, WithoutExtensions>(Lawful::without_extensions),
     row<Decisions, WorkHeldBehindResponses>(Lawful::work_held_behind_responses),
     row<Decisions, ResponsesFirst>(Lawful::responses_first),

@@ -61,6 +61,9 @@ const char* detail_of(MemoryFault fault) {
   return "no such STag";
 }
 
+/// To compare a Response with its Request is a permission (RFC 5040 section 5.2.2).
+constexpr rules::RuleId compared = "rdmap.read.response-validated-by-sink";
+
 bool is_response(const Incoming& incoming) {
   return incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
 }
@@ -129,16 +132,16 @@ std::optional<Fault> TaggedReceive::check_response(const Incoming& incoming) {
     return fault;
   if (entry == nullptr || incoming.payload_length == 0) return std::nullopt;
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
-  auto fault = incoming.check(
-      "rdmap.read.response-validated-by-sink", header.stag.value() == entry->work.sink_stag,
+  auto fault = incoming.check_if_made(
+      compared, compared, header.stag.value() == entry->work.sink_stag,
       wire::cause::ddp_tagged_invalid_stag, "Read Response names another sink STag");
   if (!fault) {
     const std::uint64_t within = within_sink(incoming, *entry);
-    fault = incoming.check("rdmap.read.response-validated-by-sink",
-                           incoming.payload_length <= entry->length &&
-                               within <= entry->length - incoming.payload_length,
-                           wire::cause::ddp_tagged_base_or_bounds,
-                           "Read Response goes beyond what was requested");
+    fault = incoming.check_if_made(compared, compared,
+                                   incoming.payload_length <= entry->length &&
+                                       within <= entry->length - incoming.payload_length,
+                                   wire::cause::ddp_tagged_base_or_bounds,
+                                   "Read Response goes beyond what was requested");
   }
   if (fault) entry->status = WorkStatus::bad_response;
   return fault;
@@ -155,10 +158,9 @@ std::optional<Fault> TaggedReceive::end(const Incoming& incoming) {
   // RFC 5041 section 5.3 only recommends increasing TOs, and a segment may come twice: what counts
   // is that no octet is missing (RFC 5041 section 5.4, RFC 5040 section 5.2.2).
   const PlacedOctets response = std::exchange(response_, {});
-  auto fault = incoming.check("rdmap.read.response-validated-by-sink",
-                              response.without_gap() >= entry->length,
-                              wire::cause::ddp_tagged_base_or_bounds,
-                              "Read Response leaves out octets that were requested");
+  auto fault = incoming.check_if_made(compared, compared, response.without_gap() >= entry->length,
+                                      wire::cause::ddp_tagged_base_or_bounds,
+                                      "Read Response leaves out octets that were requested");
   if (fault)
     entry->status = WorkStatus::bad_response;
   else
