@@ -58,11 +58,10 @@ def _environment(anchor, catalogue):
 
 
 def _blocks(report, catalogue, place):
-    """[(name, text)] of the compressed blocks: the words and rules that cases share, then the cases in their order."""
+    """[(name, text)] of the compressed blocks: the rules and the words that cases share, then the cases in their order."""
     strict = dict(report.run.options).get("strict") == "yes"
-    named = {name for case in report.cases for attempt in (case, *case.earlier) for name in _rules_of(attempt)}
-    rules = {name: {"place": rule.place, "level": rule.level, "text": rule.text, "href": rule.href}
-             for name in sorted(named) if (rule := catalogue.rule(name)).known}
+    rules = {rule.id: {"place": rule.place, "level": rule.level, "text": rule.text, "href": rule.href, "quote": rule.quote}
+             for rule in catalogue.rules.values()}
     shared = {"rules": rules, "words": {"glyphs": GLYPHS, "verdicts": WORDS, "states": STATE_WORDS}}
     yield from (("shared", text) for _, text in compressed.blocks([shared]))
     yield from compressed.blocks(case_data.of_case(case, catalogue, place, strict) for case in report.cases)

@@ -31,6 +31,11 @@ def code(text, limit=200):
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
 
 
+def plain(text):
+    """Words of a document, in which no sign makes mark-up."""
+    return re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", text)
+
+
 def _cell(text):
     return text.replace("|", "\\|")
 
