@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import command, files, plugfest, plugfest_junit
+    from rnic_reports import catalogue, command, files, plugfest, plugfest_junit
 except ImportError as error:
     print(f"render_plugfest.py: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
@@ -22,8 +22,8 @@ def main(argv=None):
 
     def render():
         matrix = plugfest.load(folder)
-        page = folder / "report.html"
-        for path, content in ((page, plugfest.html(matrix, folder, page)), (folder / "matrix.md", plugfest.markdown(matrix)),
+        page, rules = folder / "report.html", catalogue.load(catalogue.RULES_FOLDER, "")
+        for path, content in ((page, plugfest.html(matrix, folder, page, rules)), (folder / "matrix.md", plugfest.markdown(matrix)),
                               (folder / "matrix.csv", plugfest.table(matrix)), (folder / "junit.xml", plugfest_junit.xml(matrix))):
             files.write(path, content)
 

@@ -11,6 +11,18 @@ const Rule* find(std::string_view id) {
   return found != rules.end() && found->id == id ? &*found : nullptr;
 }
 
+namespace {
+
+constexpr std::string_view appendix = "Appendix ";
+
+// `A` or `Appendix A` is one; its letter.
+std::string_view appendix_of(const Rule& rule) {
+  if (rule.section.starts_with(appendix)) return rule.section.substr(appendix.size());
+  return rule.section.front() < '0' || rule.section.front() > '9' ? rule.section : "";
+}
+
+}  // namespace
+
 std::string document_name(int rfc) {
   if (rfc == dat_document) return "DAT 2.0";
   if (rfc == kernel_document) return "kernel verbs";
@@ -21,7 +33,17 @@ std::string document_name(int rfc) {
 std::string place(const Rule& rule) {
   const std::string section(rule.section);
   if (rule.rfc == verbs_document) return "man page " + section + "(3)";
-  return document_name(rule.rfc) + (is_of_an_rfc(rule) ? " section " : " ") + section;
+  if (!is_of_an_rfc(rule)) return document_name(rule.rfc) + " " + section;
+  const std::string letter(appendix_of(rule));
+  return document_name(rule.rfc) +
+         (letter.empty() ? " section " + section : " " + std::string(appendix) + letter);
+}
+
+std::string href(const Rule& rule) {
+  if (!is_of_an_rfc(rule)) return "";
+  const std::string letter(appendix_of(rule));
+  return "https://www.rfc-editor.org/rfc/rfc" + std::to_string(rule.rfc) +
+         (letter.empty() ? "#section-" + std::string(rule.section) : "#appendix-" + letter);
 }
 
 }  // namespace rules

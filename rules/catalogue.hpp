@@ -33,6 +33,8 @@ struct Rule {
   std::string_view needs{};
   /// Why it, or which part of it, cannot be checked from outside; empty: all of it can.
   std::string_view reason{};
+  /// The words of the RFC that it is made of, `[...]` for words left out; empty: none are quoted.
+  std::string_view quote{};
 };
 
 /// All rules, sorted by id.
@@ -45,6 +47,8 @@ struct Rule {
 /// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`, `man page
 /// ibv_poll_cq(3)`.
 [[nodiscard]] std::string place(const Rule& rule);
+/// Where its section can be read; empty where it is no RFC's.
+[[nodiscard]] std::string href(const Rule& rule);
 /// A short digest (16 hex digits) of the rule files: two runs with the same one used the same
 /// catalogue.
 [[nodiscard]] std::string_view version();

@@ -59,7 +59,8 @@ def row(rule):
     return (
         f"    Rule{{{cpp_string(rule['id'])}, {rule['rfc']}, {cpp_string(rule['section'])}, Level::{rule['level']}, "
         f"Check::{rule['check']}, {cpp_string(rule['binds'])}, {cpp_string(rule['text'])}, "
-        f"{cpp_string(rule.get('needs', ''))}, {cpp_string(rule.get('reason', ''))}}},\n"
+        f"{cpp_string(rule.get('needs', ''))}, {cpp_string(rule.get('reason', ''))}, "
+        f"{cpp_string(rule.get('quote', ''))}}},\n"
     )
 
 

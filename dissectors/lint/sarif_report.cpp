@@ -36,6 +36,13 @@ std::string_view level_of(std::string_view id) {
   return rule->level == rules::Level::should ? "warning" : "note";
 }
 
+// For who opens the rule of a result: its place, what it says, and in which words.
+std::string help_of(const rules::Rule& rule) {
+  std::string text = fmt::format("{}\n\n{}", describe_rule(rule.id), rule.text);
+  if (!rule.quote.empty()) text += fmt::format("\n\n\"{}\"", rule.quote);
+  return text;
+}
+
 // SARIF has a published schema of its own, of which this writes a small part: no record tables.
 // Results are written as they come, so that the document needs no memory; the rules and what was
 // not judged follow at its end.
@@ -102,9 +109,8 @@ class SarifReport final : public Report {
     Json rule{{"id", id}, {"defaultConfiguration", {{"level", level_of(id)}}}};
     if (const rules::Rule* known = rules::find(id)) {
       rule["shortDescription"] = {{"text", known->text}};
-      rule["help"] = {{"text", describe_rule(id)}};
-      rule["helpUri"] = fmt::format("https://www.rfc-editor.org/rfc/rfc{}#section-{}", known->rfc,
-                                    known->section);
+      rule["help"] = {{"text", help_of(*known)}};
+      rule["helpUri"] = rules::href(*known);
     }
     return rule;
   }

@@ -30,6 +30,7 @@ void show_rule(proto_tree* tree, const rules::Rule& rule) {
   state(tree, fields.violation_rfc, static_cast<std::uint32_t>(rule.rfc));
   state(tree, fields.violation_section, std::string(rule.section));
   state(tree, fields.violation_text, std::string(rule.text));
+  if (!rule.quote.empty()) state(tree, fields.violation_quote, std::string(rule.quote));
 }
 
 void show_finding(const Canvas& canvas, const Finding& finding) {

@@ -109,6 +109,8 @@ hf_register_info field_table[]{
           BASE_NONE),
     field(fields.violation_text, "Rule in words", "rnic_iwarp.violation.text", FT_STRING,
           BASE_NONE),
+    field(fields.violation_quote, "In the RFC's words", "rnic_iwarp.violation.quote", FT_STRING,
+          BASE_NONE, {.about = "[...] stands for words left out"}),
     field(fields.violation_actual, "Came", "rnic_iwarp.violation.actual", FT_STRING, BASE_NONE),
     field(fields.violation_admissible, "Admissible", "rnic_iwarp.violation.admissible", FT_STRING,
           BASE_NONE),

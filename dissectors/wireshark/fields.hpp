@@ -29,6 +29,7 @@ struct Fields {
   int violation_rfc = -1;
   int violation_section = -1;
   int violation_text = -1;
+  int violation_quote = -1;
   int violation_actual = -1;
   int violation_admissible = -1;
   int violation_frame = -1;

@@ -24,6 +24,7 @@ class Rule:
     text: str = ""
     reason: str = ""
     needs: str = ""
+    quote: str = ""  # the RFC's words that it is made of; `[...]` for words left out
 
     @property
     def known(self):
@@ -37,15 +38,19 @@ class Rule:
             return f"man page {self.section}(3)"
         if self.rfc in DOCUMENTS:
             return f"{DOCUMENTS[self.rfc]} {self.section}"
-        return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")
+        return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.letter}")
 
+    @property
+    def letter(self):
+        """Of an appendix, which files name `A` or `Appendix A`."""
+        return self.section.removeprefix("Appendix ")
 
     @property
     def href(self):
         """Where the section can be read; empty where it is no RFC's."""
         if self.rfc < 0 or self.rfc in DOCUMENTS or not self.section:
             return ""
-        number = urllib.parse.quote(self.section)
+        number = urllib.parse.quote(self.letter)
         return f"https://www.rfc-editor.org/rfc/rfc{self.rfc}#" + (f"section-{number}" if number[:1].isdigit() else f"appendix-{number}")
 
 
@@ -107,5 +112,5 @@ def _title(path):
 
 
 def _rule(entry):
-    words = {name: " ".join(str(entry.get(name, "")).split()) for name in ("section", "level", "binds", "check", "text", "reason", "needs")}
+    words = {name: " ".join(str(entry.get(name, "")).split()) for name in ("section", "level", "binds", "check", "text", "reason", "needs", "quote")}
     return Rule(id=entry["id"], rfc=int(entry["rfc"]), **words)

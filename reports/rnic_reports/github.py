@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Annotations of a GitHub workflow: one line for each cause of new failures, for stale known issues, and for a run that is incomplete."""
 
-from . import attention
+from . import causes
+from .words import plural
 
 LIMIT = 10  # annotations of one kind that GitHub shows of a step
 
@@ -12,24 +13,24 @@ def annotations(report, catalogue, location=""):
     if not report.complete:
         yield _line("error", f"the run is incomplete ({report.run.ending}): {len(report.cases)} of {report.run.selected} selected cases have a verdict",
                     title="RNIC conformance", **place)
-    causes = attention.findings(report.new_failures)
-    for finding in causes[:LIMIT - 1]:
-        yield _line("error", _words(finding, catalogue), title=f"RNIC conformance: {finding.rule or finding.cases[0].verdict}", **place)
-    if len(causes) >= LIMIT:
-        yield _line("error", f"{len(causes) - LIMIT + 1} more causes of new failures are in the report", title="RNIC conformance", **place)
-    for finding in report.new_findings:
-        yield _line("error", f"{finding.observed[0]}, admissible: {' or '.join(finding.admissible[:4])}; in {finding.cases} cases that are about "
-                    f"something else\nrun again: {finding.rerun}", title=f"RNIC conformance: {finding.id}", **place)
+    found = causes.causes(report)
+    for cause in found[:LIMIT - 1]:
+        yield _line("error", _words(cause, catalogue), title=f"RNIC conformance: {cause.rule or cause.verdict}", **place)
+    if len(found) >= LIMIT:
+        yield _line("error", f"{len(found) - LIMIT + 1} more causes of new failures are in the report", title="RNIC conformance", **place)
     if report.stale_entries:
         yield _line("warning", "stale known issues: " + ", ".join(report.stale_entries[:20]), title="RNIC conformance", **place)
 
 
-def _words(finding, catalogue):
-    way, rule = finding.ways[0], catalogue.rule(finding.rule)
-    count = len(finding.cases)
-    what = f"{way.words}, admissible: {' or '.join(way.judgement.admissible[:4])}" if way.judgement else way.words
+def _words(cause, catalogue):
+    way, rule = cause.ways[0] if cause.ways else None, catalogue.rule(cause.rule)
+    judged = cause.seen or way.judgement
+    came = cause.seen.observed[0] if cause.seen else way.words
+    what = f"{came}, admissible: {' or '.join(judged.admissible[:4])}" if judged else came
     place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
-    return f"{what}{place}; {count} case{'s' if count > 1 else ''}, the first: {way.cases[0].id}\nrun again: {way.cases[0].rerun}"
+    first, rerun = (cause.seen.first_case, cause.seen.rerun) if cause.seen else (way.cases[0].id, way.cases[0].rerun)
+    seen = f"; in {plural(cause.seen.cases, 'case')} about something else" if cause.seen else ""
+    return f"{what}{place}{seen}; {plural(len(cause.failures), 'new failure')}, the first: {first}\nrun again: {rerun}"
 
 
 def _line(command, words, **properties):

@@ -5,11 +5,12 @@ import datetime
 import re
 import shlex
 
-from . import attention, breakers, case_data, compressed, coverage, dat_returns, page, rule_data
+from . import attention, breakers, case_data, causes, compressed, coverage, dat_returns, page, rule_data
 from .model import VERDICTS
 from .page import GLYPHS, WORDS
 from .word_diff import word_diff
 
+CARD_LIMIT, WAY_LIMIT, RULE_LIMIT = 60, 12, 200  # causes; of one, the ways in which it shows and the rules that it kept from being judged
 STATE_WORDS = {"broken": "broken", "error": "error", "known": "known issue", "inconclusive": "inconclusive",
                "advisory": "kept, with an advisory", "kept": "kept", "not_applicable": "not applicable",
                "not_reached": "not evaluated", "unjudged": "no case in this run", "untestable": "not testable from outside"}
@@ -40,7 +41,7 @@ def render(report, catalogue, folder, html_path):
     return _environment(anchor, catalogue).get_template("report.html.j2").render(
         report=report, run=report.run, catalogue=catalogue, **page.assets(["report.css"], ["page.js", "case.js", "rule.js", "report.js"]),
         files=_by_file(report), blocks=[*_blocks(report, catalogue, case_data.Place.of(folder, html_path)), *_rule_blocks(found, anchor)],
-        findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT, way_limit=attention.WAY_LIMIT,
+        causes=causes.causes(report), card_limit=CARD_LIMIT, way_limit=WAY_LIMIT, rule_limit=RULE_LIMIT,
         known=attention.known_issues(report), advisories=attention.advisories(report),
         not_applicable=attention.not_applicable(report), coverage=found,
         coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),
@@ -58,11 +59,10 @@ def _environment(anchor, catalogue):
 
 
 def _blocks(report, catalogue, place):
-    """[(name, text)] of the compressed blocks: the words and rules that cases share, then the cases in their order."""
+    """[(name, text)] of the compressed blocks: the rules and the words that cases share, then the cases in their order."""
     strict = dict(report.run.options).get("strict") == "yes"
-    named = {name for case in report.cases for attempt in (case, *case.earlier) for name in _rules_of(attempt)}
-    rules = {name: {"place": rule.place, "level": rule.level, "text": rule.text, "href": rule.href}
-             for name in sorted(named) if (rule := catalogue.rule(name)).known}
+    rules = {rule.id: {"place": rule.place, "level": rule.level, "text": rule.text, "href": rule.href, "quote": rule.quote}
+             for rule in catalogue.rules.values()}
     shared = {"rules": rules, "words": {"glyphs": GLYPHS, "verdicts": WORDS, "states": STATE_WORDS}}
     yield from (("shared", text) for _, text in compressed.blocks([shared]))
     yield from compressed.blocks(case_data.of_case(case, catalogue, place, strict) for case in report.cases)

@@ -4,7 +4,7 @@ advisories."""
 
 import re
 
-from . import attention
+from . import attention, causes
 from .model import Report, VERDICTS
 
 LIST_LIMIT = 50
@@ -15,8 +15,8 @@ WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error"
 def markdown(report: Report, catalogue):
     """The summary as text; at most LIST_LIMIT entries in each list."""
     lines = [f"## RNIC conformance: {', '.join(report.headline)}", "", _about(report), "", *_warnings(report), *_table(report)]
-    lines += _list("New failures", len(report.new_failures), [_cause(found, catalogue) for found in attention.findings(report.new_failures)])
-    lines += _list("New findings", len(report.new_findings), [_finding(finding, catalogue) for finding in report.new_findings])
+    found = [_cause(cause, catalogue) for cause in causes.causes(report)]
+    lines += _list("New failures" if report.new_failures else "New findings", len(report.new_failures) or len(found), found)
     lines += _list("Stale known issues", len(report.stale_entries), [f"- {code(entry)}" for entry in report.stale_entries])
     lines += _list("Flaky: passed after a bad attempt", len(report.flaky), [_flaky(case) for case in report.flaky])
     lines += _list("Advisories", report.advisories, [_advisory(*found, catalogue) for found in attention.advisories(report)])
@@ -29,6 +29,11 @@ def code(text, limit=200):
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
     pad = " " if "`" in text else ""
     return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def plain(text):
+    """Words of a document, in which no sign makes mark-up."""
+    return re.sub(r"([\\`*_\[\]<>#|~&])", r"\\\1", text)
 
 
 def _cell(text):
@@ -73,23 +78,26 @@ def _table(report):
     return lines + (["", " · ".join(extra)] if extra else []) + [""]
 
 
-def _cause(finding, catalogue):
-    way, cases = finding.ways[0], finding.cases
-    head = f"- **{cases[0].verdict}** {_rule(finding.rule, catalogue)}"
-    if not way.judgement:
-        return f"{head}: {code(way.words) or 'no reason given'}{_cases(cases)}"
-    admissible = " or ".join(code(line) for line in way.judgement.admissible[:4])
-    frame = f", frame {way.judgement.frame}" if way.judgement.frame is not None else ""
-    others = len(finding.ways) - 1
-    more = f"; {others} other way{'s' if others > 1 else ''} to break it" if others else ""
-    return f"{head}: admissible {admissible}, actual {code(way.judgement.actual)}{frame}{more}{_cases(cases)}"
+def _cause(cause, catalogue):
+    head = f"- **{cause.verdict}** {_rule(cause.rule, catalogue) if cause.rule else ''}".rstrip()
+    way = cause.ways[0] if cause.ways else None
+    if cause.seen:
+        told = f"{_contrast(cause.seen.admissible, cause.seen.observed[0])}; in {_count(cause.seen.cases)} about something else, " \
+               f"first in {code(cause.seen.first_case)}"
+    elif way.judgement:
+        frame = f", frame {way.judgement.frame}" if way.judgement.frame is not None else ""
+        others = len(cause.ways) - 1
+        told = _contrast(way.judgement.admissible, way.judgement.actual) + frame + (f"; {others} other way{'s' if others > 1 else ''} to break it" if others else "")
+    else:
+        told = code(way.words) or "no reason given"
+    rules = len(cause.explained_by_rule)
+    other = "another rule" if rules == 1 else f"{rules} other rules"
+    explained = f"\n  Not judged because of it: {_count(len(cause.explained))} about {other}" if cause.explained else ""
+    return f"{head}: {told}{_cases(cause.cases) if cause.cases else ''}{explained}"
 
 
-def _finding(finding, catalogue):
-    rule = catalogue.rule(finding.rule)
-    place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
-    return (f"- {code(finding.id)}{place}: admissible {' or '.join(code(line) for line in finding.admissible[:4])}, "
-            f"actual {code(finding.observed[0])}; in {finding.cases} cases, first in {code(finding.first_case)}")
+def _contrast(admissible, actual):
+    return f"admissible {' or '.join(code(line) for line in admissible[:4])}, actual {code(actual)}"
 
 
 def _flaky(case):
@@ -107,11 +115,14 @@ def _rule(rule_id, catalogue):
     return code(rule.id) + (f" ([{rule.place}]({rule.href}), {rule.level.upper()})" if rule.href else f" ({rule.place})" if rule.known else "")
 
 
+def _count(cases):
+    return "1 case" if cases == 1 else f"{cases} cases"
+
+
 def _cases(cases):
     """The cases on a line of their own, which belongs to the entry."""
     more = f" and {len(cases) - CASE_LIMIT} more" if len(cases) > CASE_LIMIT else ""
-    count = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
-    return f"\n  {count}: {', '.join(code(case.id) for case in cases[:CASE_LIMIT])}{more}"
+    return f"\n  {_count(len(cases))}: {', '.join(code(case.id) for case in cases[:CASE_LIMIT])}{more}"
 
 
 def _list(title, count, entries):

@@ -3,6 +3,8 @@
 
 import re
 
+# How the lower tester calls what came and is no message (suite/lower_tester/reception.cpp).
+_UNREADABLE = ("an FPDU that ", "an FPDU with ", "a ULPDU too short ", "not the key of ", "a startup frame with ")
 _OCTETS = re.compile(r"^octets? (\d+)(?: to (\d+))?: ")
 
 
@@ -11,3 +13,13 @@ def provocations(text):
     line, *faults = text.split(" ! ")
     found = [match for fault in faults if (match := _OCTETS.match(fault))]
     return line, faults, [(int(place[1]), int(place[2] or place[1]) - int(place[1]) + 1) for place in found]
+
+
+def is_unreadable(text):
+    """Whether these are the words for octets of which no message could be made."""
+    return text.startswith(_UNREADABLE)
+
+
+def is_terminate(text):
+    """Whether this is a Terminate that is as it should be."""
+    return text.startswith("Terminate ") and " ! " not in text

@@ -10,13 +10,12 @@ import json
 import pathlib
 import urllib.parse
 
-import jinja2
 import markupsafe
 
-from . import participants, text, words
+from . import page, participants, text
 from .node import Unreadable
+from .page import TEMPLATES
 
-TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 GLYPHS = {"pass": "✓", "advisory": "△", "fail": "✗", "inconclusive": "?", "not_applicable": "–", "error": "!"}
 WORDS = {**{verdict: verdict for verdict in GLYPHS}, "not_applicable": "not applicable"}
 # What a square shows beside its verdict: a race that the organiser has listed is the same in each run, and so is a cell that is left out.
@@ -151,17 +150,20 @@ def _pcap(folder, html_path, cell):
         return file.as_uri()
 
 
-def html(matrix, folder, html_path):
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     undefined=jinja2.StrictUndefined)
-    environment.filters["when"] = words.when
+def html(matrix, folder, html_path, rules):
+    """The page as text; `rules`: the catalogue."""
     asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
              for name in ("report.css", "dark.css", "plugfest.css", "hosts.css", "plugfest.js")}
-    return environment.get_template("plugfest.html.j2").render(
-        matrix=matrix, host_line=participants.host_line, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
+    return page.environment().get_template("plugfest.html.j2").render(
+        matrix=matrix, broken=[rules.rule(name) for name in _broken(matrix)], host_line=participants.host_line, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
         participants=participants.overview(matrix.shown, matrix.cells), squares=participants.squares(matrix.cells),
         pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
         script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
+
+
+def _broken(matrix):
+    """The rules that the evidence names, sorted."""
+    return sorted({found["rule"] for cell in matrix.cells for found in _evidence(cell)["findings"]})
 
 
 def _glyph(cell):

@@ -5,7 +5,7 @@ import hashlib
 import json
 import urllib.parse
 
-from . import attention
+from . import attention, markdown
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS = {"fail": "error", "error": "error", "inconclusive": "warning"}
@@ -35,10 +35,16 @@ def _incomplete(report):
 
 
 def _rule(rule):
-    words = {"text": rule.text} if rule.text else {"text": rule.id}
-    return {"id": rule.id, "shortDescription": {"text": f"{rule.place} {rule.level.upper()}".strip() or rule.id}, "fullDescription": words,
+    return {"id": rule.id, "shortDescription": {"text": f"{rule.place} {rule.level.upper()}".strip() or rule.id},
+            "fullDescription": {"text": rule.text or rule.id}, **({"help": _help(rule)} if rule.quote else {}),
             **({"helpUri": rule.href} if rule.href else {}),
             "defaultConfiguration": {"level": "error" if rule.level in ("", "must") else "warning" if rule.level == "should" else "note"}}
+
+
+def _help(rule):
+    """The rule in our words and in those of its RFC."""
+    return {"text": f'{rule.text}\n\n{rule.place}: "{rule.quote}"',
+            "markdown": f"{markdown.plain(rule.text)}\n\n> {markdown.plain(rule.quote)}\n>\n> [{rule.place}]({rule.href})"}
 
 
 def _failure(case, location):

@@ -3,7 +3,7 @@
 // nodes and attribute values, never as mark-up.
 const caseView = (rules, words) => {
   "use strict";
-  const { el, span, code } = page;
+  const { el, span, code, section, quote } = page;
   const many = (count, one, more = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : more}`;
 
   const verdict = (name, known = false) =>
@@ -13,9 +13,6 @@ const caseView = (rules, words) => {
 
   // [[text, differs], ...] or plain text.
   const marked = (parts) => (typeof parts === "string" ? parts : parts.map(([text, differs]) => (differs ? el("mark", null, text) : text)));
-
-  const section = (rule) => (rule.href ? el("a", { class: "place", href: rule.href, rel: "noreferrer", target: "_blank", title: "the section's own words" }, rule.place)
-    : span("place", rule.place));
 
   const ruleLine = (id) => {
     const rule = rules[id];
@@ -92,7 +89,7 @@ const caseView = (rules, words) => {
     const silent = numbers.length ? "" : span("place", ` ${state === "kept" ? "the case passed" : words.states[state]}, no judgement of its own`);
     return el("tbody", null,
       el("tr", { class: "rule-row" }, el("th", { colspan: "4", scope: "rowgroup" }, ruleLine(id), aim ? "" : span("place", " not what the case is about"),
-        silent, rule && rule.text ? span("says", rule.text) : "")),
+        silent, rule && rule.text ? span("says", rule.text) : "", rule && quote(rule))),
       numbers.map(judgementRow(one, anchor)));
   };
 

@@ -14,6 +14,12 @@ const page = (() => {
   const span = (name, ...children) => el("span", { class: name }, ...children);
   const code = (...children) => el("code", null, ...children);
 
+  // Where a rule stands, and the RFC's own words.
+  const section = (rule) => (rule.href ? el("a", { class: "place", href: rule.href, rel: "noreferrer", target: "_blank", title: "the section's own words" }, rule.place)
+    : span("place", rule.place));
+  const quote = (rule) => !rule.quote ? null
+    : el("blockquote", { class: "quote", cite: rule.href }, el("p", null, rule.quote), el("footer", null, section(rule)));
+
   // The values of one compressed block.
   const unpack = async (element) => {
     const octets = Uint8Array.from(atob(JSON.parse(element.textContent)), (sign) => sign.charCodeAt(0));
@@ -35,5 +41,5 @@ const page = (() => {
     theme.hidden = false;
   };
 
-  return { by, el, span, code, unpack, chooseTheme };
+  return { by, el, span, code, section, quote, unpack, chooseTheme };
 })();

@@ -49,7 +49,25 @@
   };
 
   for (const field of Object.values(fields)) field.addEventListener("input", () => { show(); remember(); });
+  // The words of a rule below the row that names it, and away again.
+  const toggleWords = (link) => {
+    const row = link.closest("tr");
+    const below = row.nextElementSibling;
+    if (below && below.matches(".words-row")) return below.remove();
+    const made = row.parentElement.insertRow(row.sectionRowIndex + 1);
+    made.className = "words-row";
+    const cell = made.insertCell();
+    cell.colSpan = row.cells.length;
+    cell.append(by(link.hash.slice(1)).querySelector(".words").cloneNode(true));
+  };
+
   document.addEventListener("click", (event) => {
+    const rule = event.target.closest("a.says-what");
+    if (rule) {
+      event.preventDefault();
+      toggleWords(rule);
+      return;
+    }
     const link = event.target.closest(".scenarios a, a.leads");
     if (!link) return;
     event.preventDefault();

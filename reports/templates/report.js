@@ -28,14 +28,14 @@
     rules ??= Promise.all([unpacked(blocks.find((each) => each.name === "shared")),
       Promise.all(blocks.filter((each) => each.name === "rules").map(unpacked))]);
     const [[shared], values] = await rules;
-    return { states: shared.words.states, values: values.flat() };
+    return { shared, values: values.flat() };
   };
 
   const fillSection = (element) => {
     const one = sections.get(element);
     one.filled ??= (async () => {
-      const { states, values } = await rulesOf();
-      element.append(ruleView(states)(values[one.number]));
+      const { shared, values } = await rulesOf();
+      element.append(ruleView(shared.words.states, shared.rules)(values[one.number]));
     })();
     return one.filled;
   };

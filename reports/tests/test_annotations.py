@@ -64,7 +64,7 @@ class Annotations(FolderTest):
         self.assertEqual(len([line for line in lines if line.startswith("::error ")]), 5)
         self.assertIn("::error title=RNIC conformance%3A ddp.terminate.tagged-base-or-bounds,file=drivers/x.c::Terminate DDP tagged buffer error: "
                       "invalid STag (1/1/0x00), admissible: ", lines[0])
-        self.assertIn("; 2 cases, the first: ddp.tagged.write-beyond-bounds-is-terminated%0Arun again: ", lines[0])
+        self.assertIn("; 2 new failures, the first: ddp.tagged.write-beyond-bounds-is-terminated%0Arun again: ", lines[0])
         self.assertTrue(lines[-1].startswith("::warning title=RNIC conformance,file=drivers/x.c::stale known issues: "))
 
     def test_what_peers_wrote_cannot_leave_its_line(self):

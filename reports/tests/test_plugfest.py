@@ -69,8 +69,9 @@ class Matrix(unittest.TestCase):
         self.assertEqual(len(seen.scripts), 1)
         self.assertNotIn("alert", seen.scripts[0])
         self.assertNotIn("\u202e", seen.text)
-        self.assertEqual([link for link in seen.links if not link.startswith("#")], ["./pcap/x.pcap"] * 2)
-        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1", "out-0"})
+        self.assertEqual([link for link in seen.links if not link.startswith("#")],
+                         ["./pcap/x.pcap"] * 2 + ["https://www.rfc-editor.org/rfc/rfc5044#section-4.1"])
+        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1", "out-0", "rule-mpa.crc.field-holds-crc32c"})
         self.assertIn("Left out by the event: 1 cell", seen.text)
         self.assertIn("Attempt 2; before it: error", seen.text)
         self.assertEqual(len(seen.with_class("m-fail")), 1)

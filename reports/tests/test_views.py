@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from rnic_reports import attention, breakers, case_data, catalogue, coverage, notation
+from rnic_reports import breakers, case_data, catalogue, coverage, notation
 from rnic_reports.word_diff import word_diff
 from rnic_reports.ladder import RUNG_LIMIT, ladder
 from rnic_reports.model import PASSED_LIMIT, Case
@@ -192,33 +192,6 @@ class Contrast(unittest.TestCase):
 
     def test_long_lines_cost_nothing(self):
         self.assertEqual(word_diff(["a " * 5000], "b " * 5000)[1], [("b " * 5000, False)])
-
-
-class Findings(unittest.TestCase):
-    def found(self, *judgements):
-        return attention.findings([read(case(f"a.b.{number}", "mpa/a.cpp", ["r"], "fail", expectations=[one])) for number, one in enumerate(judgements)])
-
-    def test_cases_that_fail_alike_are_one_finding(self):
-        report = load.load(SAMPLES / "mixed")
-        found = attention.findings(report.new_failures)
-        self.assertEqual([case.id for case in found[0].cases], ["ddp.tagged.write-beyond-bounds-is-terminated",
-                                                                "ddp.tagged.write-beyond-bounds-is-terminated@ipv6"])
-        self.assertEqual(sum(len(finding.cases) for finding in found), len(report.new_failures))
-
-    def test_one_rule_is_one_cause_and_what_varies_makes_no_other_way(self):
-        found = self.found(*(judged("r", ["x"], actual, "fail", 0.1) for actual in (
-            "nothing within 4999 ms", "nothing within 5001 ms", "rev 0 (seen in the capture, the first of 3)", "rev 0 (seen in the capture)",
-            "Write stag=0x58bc5c7e", "Write stag=0x00000001", "invalid STag (1/1/0x00)", "invalid STag (1/1/0x01)")))
-        self.assertEqual([[len(way.cases) for way in cause.ways] for cause in found], [[2, 2, 2, 1, 1]])
-        self.assertEqual(found[0].ways[0].words, "nothing within 4999 ms")
-
-    def test_another_rule_or_verdict_is_another_cause(self):
-        self.assertEqual(len(self.found(judged("r", ["x"], "y", "fail", 0.1), judged("s", ["x"], "y", "fail", 0.1))), 2)
-
-    def test_without_a_judgement_the_reason_is_the_cause(self):
-        found = attention.findings([read(case(f"a.b.{number}", "mpa/a.cpp", ["r"], "error", expectations=[], reason=reason))
-                                    for number, reason in enumerate(("lost after 3 s", "lost after 12.5 s", "no hello"))])
-        self.assertEqual([(finding.ways[0].words, len(finding.cases)) for finding in found], [("lost after 3 s", 2), ("no hello", 1)])
 
 
 class Octetry(unittest.TestCase):

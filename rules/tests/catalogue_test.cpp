@@ -6,6 +6,17 @@
 #include "rules/catalogue.hpp"
 #include "rules/rule_id.hpp"
 
+namespace {
+
+rules::Rule at(int rfc, std::string_view section) {
+  rules::Rule rule = rules::all().front();
+  rule.rfc = rfc;
+  rule.section = section;
+  return rule;
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_CASE(ids_are_sorted_and_unique) {
   auto ids = rules::all();
   BOOST_TEST(ids.size() > 100U);
@@ -33,6 +44,16 @@ BOOST_AUTO_TEST_CASE(a_place_is_named_as_its_document_is) {
                  .starts_with("RFC 5044 section 7"));
   BOOST_TEST(rules::place(*rules::find("verbs.completion.names-its-request")) ==
              "man page ibv_poll_cq(3)");
+  BOOST_TEST(rules::place(at(5041, "Appendix A")) == "RFC 5041 Appendix A");
+  BOOST_TEST(rules::place(at(5040, "B")) == "RFC 5040 Appendix B");
+}
+
+BOOST_AUTO_TEST_CASE(a_section_of_an_rfc_can_be_read) {
+  const std::string rfc = "https://www.rfc-editor.org/rfc/rfc";
+  BOOST_TEST(rules::href(at(5044, "7.1.1")) == rfc + "5044#section-7.1.1");
+  BOOST_TEST(rules::href(at(5041, "Appendix A")) == rfc + "5041#appendix-A");
+  BOOST_TEST(rules::href(at(5044, "A.4")) == rfc + "5044#appendix-A.4");
+  BOOST_TEST(rules::href(at(rules::dat_document, "dat_ep_connect")).empty());
 }
 
 BOOST_AUTO_TEST_CASE(rules_of_sctp_are_no_testable_holes) {

@@ -74,9 +74,8 @@ std::string text_of_rule(const std::string& id) {
   if (rule == nullptr) return fmt::format("{}: not in the catalogue\n", id);
   std::string text = fmt::format("{}\n  {}, {}, binds {}\n  {}\n", id, rules::place(*rule),
                                  rules::name(rule->level), rule->binds, rule->text);
-  if (rules::is_of_an_rfc(*rule))
-    text += fmt::format("  the text: https://www.rfc-editor.org/rfc/rfc{}#section-{}\n", rule->rfc,
-                        rule->section);
+  if (!rule->quote.empty()) text += fmt::format("  the RFC: \"{}\"\n", rule->quote);
+  if (rules::is_of_an_rfc(*rule)) text += fmt::format("  the section: {}\n", rules::href(*rule));
   for (const auto& variant : rnic::lawful::lawful_variants())
     if (variant.rule == id)
       text += fmt::format("  also lawful: an implementation that {} {}\n", variant.text,

@@ -57,6 +57,14 @@ std::vector<std::string> offenders(const std::string& rule) {
   return lines;
 }
 
+// What a rule says, in our words and in those of its RFC.
+std::string words_of(const rules::Rule& rule) {
+  std::string words(rule.text);
+  if (!rule.quote.empty()) words += fmt::format("\n\n  \"{}\"", rule.quote);
+  if (const std::string link = rules::href(rule); !link.empty()) words += "\n  " + link;
+  return words;
+}
+
 template <typename List>
 void print_list(const char* heading, const List& lines) {
   base::say(stdout, "{}{}\n", heading, lines.empty() ? ": none" : ":");
@@ -72,7 +80,7 @@ ExitCode explain_case(const cases::Case& one) {
     const rules::Rule* rule = rules::find(id);
     if (rule == nullptr) continue;  // a rule of a test's own
     base::say(stdout, "\n{}\n{}, {}\n{}\n", rule->id, rules::place(*rule), rules::name(rule->level),
-              rule->text);
+              words_of(*rule));
   }
   base::say(stdout, "\nalone: {} run --select '{}'\n", base::typed_command(), one.id);
   return ExitCode::good;
@@ -94,7 +102,7 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
     return ExitCode::usage;
   }
   base::say(stdout, "{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),
-            rules::name(rule->level), rule->binds, rules::how_checked(*rule), rule->text);
+            rules::name(rule->level), rule->binds, rules::how_checked(*rule), words_of(*rule));
   if (!rule->needs.empty()) base::say(stdout, "\n{}\n", why_out_of_reach());
   if (!rule->reason.empty())
     base::say(stdout, "\n{}: {}\n", rules::is_testable(*rule) ? "limit" : "not testable",

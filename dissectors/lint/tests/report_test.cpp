@@ -7,6 +7,7 @@
 
 #include "dissectors/lint/report.hpp"
 #include "dissectors/lint/tests/traffic.hpp"
+#include "rules/catalogue.hpp"
 
 using namespace dissectors;
 using namespace dissectors::lint;
@@ -213,7 +214,13 @@ BOOST_AUTO_TEST_CASE(sarif) {
              "my%20trace%1B.pcap");
   const json& driver = run.at("tool").at("driver");
   BOOST_TEST(driver.at("name") == "rnic-lint");
-  BOOST_TEST(driver.at("rules").at(0).at("id") == "ddp.terminate.tagged-base-or-bounds");
+  const json& described = driver.at("rules").at(0);
+  BOOST_TEST(described.at("id") == "ddp.terminate.tagged-base-or-bounds");
+  const rules::Rule& rule = *rules::find("ddp.terminate.tagged-base-or-bounds");
+  const std::string help = described.at("help").at("text");
+  for (const std::string_view words : {rule.text, rule.quote})
+    BOOST_TEST(help.find(words) != std::string::npos, help);
+  BOOST_TEST(described.at("helpUri") == rules::href(rule));
   const json& invocation = run.at("invocations").at(0);
   BOOST_TEST(invocation.at("executionSuccessful") == true);
   BOOST_TEST(invocation.at("toolExecutionNotifications").size() == 3U);

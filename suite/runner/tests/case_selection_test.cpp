@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rules/catalogue.hpp"
 #include "suite/runner/tests/refusal.hpp"
 
 using namespace suite::runner::tests;
@@ -25,6 +26,17 @@ BOOST_AUTO_TEST_CASE(list_selects_and_runs_nothing) {
   for (const std::string& id : judging)
     BOOST_TEST(explained.find("  " + id + " (") != std::string::npos);
   BOOST_TEST(scratch.names().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_is_explained_in_the_words_of_its_rfc) {
+  const rules::Rule& rule = *rules::find("mpa.startup.request-key");
+  for (const char* id : {"mpa.startup.request-key",
+                         "mpa.startup_initiator.request_begins_with_the_key_of_an_initiator"}) {
+    const std::string explained = run(rnic_suite({"explain", id})).out;
+    for (const std::string& words :
+         {std::string(rule.text), std::string(rule.quote), rules::href(rule)})
+      BOOST_TEST(explained.find(words) != std::string::npos, explained);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(cases_are_chosen_by_patterns_of_rules_and_by_sections) {
