@@ -28,14 +28,16 @@ namespace base {
   return row.back();
 }
 
-/// ` (did you mean 'x'?)` for the known word closest to `word`, or nothing if none is close.
+/// ` (did you mean 'x'?)` for the known word closest to `word`, or nothing if two thirds of no word
+/// are the same.
 template <std::ranges::input_range Words>
 [[nodiscard]] std::string did_you_mean(std::string_view word, Words&& known) {
   std::string best;
-  std::size_t least = word.size() / 3 + 1;
+  std::size_t least = std::string_view::npos;
   for (const auto& candidate : known) {
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance >= least) continue;
+    const std::size_t length = std::max(word.size(), std::string_view(candidate).size());
+    if (distance > length / 3 || distance >= least) continue;
     least = distance;
     best = candidate;
   }

@@ -3,7 +3,7 @@
 
 import re
 
-SHORT = 3  # characters; so short a name is part of other words, and is replaced only where it is a word of its own
+SHORT = 3  # characters; so short a name is part of other words, and is replaced only where it is a word of its own, or a device with a number
 
 
 def aliases(others):
@@ -18,8 +18,17 @@ def hider(others):
     if not words:
         return lambda text: text
     known = re.compile("|".join(_pattern(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
-    return lambda text: known.sub(lambda found: words.get(found[0].casefold(), "peer"), text)
+
+    def replaced(found):
+        number = "-" if len(found[0]) <= SHORT and found.string[found.end():found.end() + 1].isdigit() else ""
+        return words.get(found[0].casefold(), "peer") + number
+
+    return lambda text: known.sub(replaced, text)
 
 
 def _pattern(word):
-    return rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" if len(word) <= SHORT else re.escape(word)
+    if len(word) > SHORT:
+        return re.escape(word)
+    # `hp0` is of hp; but octets such as `a5`, another name such as `n12`, and every host's `amd64` are nobody's.
+    numbered = re.search("[g-z]", word, re.IGNORECASE) and not word[-1].isdigit()
+    return rf"(?<![^\W_])(?!(?:amd|arm)64\b){re.escape(word)}" + (r"(?![^\W\d_])" if numbered else r"(?![^\W_])")

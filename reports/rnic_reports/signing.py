@@ -12,6 +12,10 @@ class Refused(Exception):
     """One line that says what is wrong."""
 
 
+class Unable(Refused):
+    """Nothing can be told, since a program is missing."""
+
+
 def write_manifest(folder):
     """Writes MANIFEST: a line `SHA-256  path` for each file, in the form of sha256sum. Returns the number of files."""
     folder = pathlib.Path(folder)
@@ -30,6 +34,13 @@ def sign(folder, key):
 def public_key(key):
     """The public key of a private one, as PEM."""
     return _openssl("pkey", "-in", key, "-pubout", what=f"{key}: the key")
+
+
+def check_public(public):
+    """Raises Refused for what is no public key."""
+    if not pathlib.Path(public).is_file():
+        raise Refused(f"{public}: there is no such file; --public names the organiser's public key")
+    _openssl("pkey", "-pubin", "-in", public, "-noout", what=f"{public}: is no public key")
 
 
 def verify(folder, public):
@@ -74,7 +85,7 @@ def _openssl(*words, what):
     try:
         done = subprocess.run(["openssl", *map(str, words)], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     except OSError as error:
-        raise Refused("openssl cannot be started; install the package openssl") from error
+        raise Unable("openssl cannot be started; install the package openssl") from error
     if done.returncode != 0:
         raise Refused(" ".join(f"{what}: {(done.stderr or done.stdout).strip()}".split())[:300])
     return done.stdout

@@ -47,10 +47,12 @@
       const row = document.createElement("tr");
       row.className = `k-${one.kind}`;
       row.append(cell("", words.kinds[one.kind]), cell("id", one.name), cell("", ...shown(one.was)), cell("", ...shown(one.is)));
+      row.cells[2].dataset.label = "before";
+      row.cells[3].dataset.label = "after";
       return row;
     }));
-    by("shown").textContent = found.length ? order.map((kind) => [found.filter((one) => one.kind === kind).length, words.kinds[kind]])
-      .filter(([count]) => count).map(([count, name]) => `${count} ${name}`).join(", ") : "no difference";
+    by("shown").textContent = found.length ? order.map((kind) => [found.filter((one) => one.kind === kind).length, words.kinds[kind], kind])
+      .filter(([count]) => count).map(([count, name, kind]) => `${count} ${name}${kind === "new" && count > 1 ? "s" : ""}`).join(", ") : "no difference";
   };
 
   const remember = () => {

@@ -140,6 +140,15 @@ class CaseView(unittest.TestCase):
         self.assertLessEqual(set(links), {"file:", "https:"})
         self.assertIn("</script><img src=x onerror=alert(1)>", self.browser.value("document.getElementById('cases').textContent"))
 
+    def test_no_table_is_cut_off_on_paper(self):
+        self.open()
+        self.browser.call("Emulation.setEmulatedMedia", media="print")
+        self.browser.call("Emulation.setDeviceMetricsOverride", width=718, height=1000, deviceScaleFactor=1, mobile=False)  # A4 less its margins
+        wide = self.browser.value("[...document.querySelectorAll('table')].filter((one) => one.getBoundingClientRect().right > 718).length")
+        self.browser.call("Emulation.setEmulatedMedia", media="")
+        self.browser.call("Emulation.clearDeviceMetricsOverride")
+        self.assertEqual(wide, 0)
+
     def test_new_failures_are_printed_with_their_inside(self):
         self.open()
         self.browser.wait_for("document.querySelectorAll('.case[data-g=new_failure] .body').length === 6")

@@ -23,6 +23,11 @@ class Hiding(unittest.TestCase):
         hide = hiding.hider([participant("a"), participant("hp", "HP")])
         self.assertEqual(hide("a graph of HP: a_1, hp-gen9"), "peer-1 graph of peer-2: peer-1_1, peer-2-gen9")
 
+    def test_a_device_of_a_short_name_is_hidden_and_octets_are_not(self):
+        hide = hiding.hider([participant("a"), participant("hp", "HP"), participant("n1"), participant("amd", "AMD")])
+        self.assertEqual(hide("HP0, hp12_1, hpx, php, a5 a5, n12, n1, AMD0, 6.1.0-25-amd64"),
+                         "peer-2-0, peer-2-12_1, hpx, php, a5 a5, n12, peer-3, peer-4-0, 6.1.0-25-amd64")
+
     def test_a_replacement_is_not_replaced_again(self):
         hide = hiding.hider([participant("alpha", alias="beta's friend"), participant("beta", alias="vendor 2")])
         self.assertEqual(hide("alpha, beta"), "beta's friend, vendor 2")

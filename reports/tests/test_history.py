@@ -155,11 +155,24 @@ class HistoryPage(Runs):
         shown.open(path.as_uri())
         shown.wait_for("document.querySelectorAll('#compared tbody tr').length")
         self.assertEqual(shown.value(rows), [[history.KIND_WORDS[one.kind], one.case] for one in history.compare(*map(history.read, (before, after)))])
+        self.assertIn("2 new failures, 1 fails differently", shown.value("document.getElementById('shown').textContent"))
         shown.open(path.as_uri() + "#?a=1&b=0&q=breaks")
         shown.wait_for("document.querySelectorAll('#compared tbody tr').length")
         self.assertEqual(shown.value(rows), [["fixed", "a.breaks"]])
         shown.value("(() => { const field = document.getElementById('text'); field.value = 'mended'; field.dispatchEvent(new Event('input')); })()")
         self.assertEqual((shown.value(rows), shown.value("location.hash")), ([["new failure", "a.mended"]], "#?a=1&b=0&q=mended"))
+
+    @unittest.skipUnless(browser.program(), "no chromium: tools/install_packages.sh long")
+    def test_nothing_is_out_of_sight_on_a_phone(self):
+        before, after = self.two()
+        _, path, _ = self.render(before, after)
+        shown = browser.Browser(self.folder / "profile")
+        self.addCleanup(shown.close)
+        shown.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+        shown.open(path.as_uri())
+        shown.wait_for("document.querySelectorAll('#compared tbody tr').length")
+        self.assertEqual(shown.value("[...document.querySelectorAll('td, th, section, select')].filter((one) => one.getBoundingClientRect().right > 390).length"), 0)
+        self.assertIn("new ", shown.value("getComputedStyle(document.querySelector('.trend td[data-label=new]'), '::before').content"))
 
 
 if __name__ == "__main__":

@@ -75,7 +75,20 @@ class Signing(unittest.TestCase):
     def test_the_signature_of_another_is_refused(self):
         self.make("--key", self.key)
         self.assertEqual(self.verify(made_key(self.folder / "other.key"))[0], 1)
-        self.assertEqual(self.verify(self.folder / "none.pem")[0], 1)
+
+    def test_what_names_no_bundle_or_no_key_is_bad_input(self):
+        self.make("--key", self.key)
+        no_key = self.folder / "no.pem"
+        no_key.write_text("no key")
+        for public, words in ((self.folder / "none.pem", "none.pem: there is no such file"), (no_key, "no.pem: is no public key"),
+                              (self.folder, "there is no such file")):
+            status, said, _ = self.verify(public)
+            self.assertEqual((status, len(said.splitlines())), (2, 1), said)
+            self.assertIn(words, said)
+        self.bundle.rename(self.folder / "elsewhere")
+        status, said, _ = self.verify()
+        self.assertEqual((status, len(said.splitlines())), (2, 1), said)
+        self.assertIn("there is no such folder", said)
 
     def test_an_unsigned_bundle_is_no_signed_one(self):
         self.assertEqual(self.make()[0], 0)

@@ -178,15 +178,19 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
-  constexpr std::array<std::string_view, 12> whole{
-      "reference",   "agent:reference", "siw-vm",          "kverbs:siw-vm",
-      "agent",       "dat:reference",   "verbs:reference", "dat:siw-vm",
-      "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm",     "kverbs:rxe-vm"};
   return std::unexpected(fmt::format(
       "--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
       "verbs:reference, kverbs:siw-vm, kverbs:rxe-vm, kverbs:DEVICE, dat:IA, dat:reference, "
       "dat:siw-vm, dat:rxe-vm, kdat:DEVICE, kdat:siw-vm, kdat:rxe-vm, agent:ARGV, agent{}",
-      iut, base::did_you_mean(iut, whole)));
+      iut, like_a_known_iut(iut)));
+}
+
+std::string like_a_known_iut(std::string_view iut) {
+  constexpr std::array<std::string_view, 12> whole{
+      "reference",   "agent:reference", "siw-vm",          "kverbs:siw-vm",
+      "agent",       "dat:reference",   "verbs:reference", "dat:siw-vm",
+      "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm",     "kverbs:rxe-vm"};
+  return base::did_you_mean(iut, whole);
 }
 
 }  // namespace suite::runner

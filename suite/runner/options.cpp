@@ -191,7 +191,8 @@ std::optional<std::string> check_run(const Options& o) {
   const bool runs =
       o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
-    return fmt::format("--iut {} needs --address: the address at which the IUT listens", o.iut);
+    return fmt::format("--iut {} needs --address: the address at which the IUT listens{}", o.iut,
+                       like_a_known_iut(o.iut));
   }
   if (runs && !o.choice.in_lab() && o.choice.agent.empty())
     return "--iut agent needs a --pixit that names the agent";
