@@ -70,7 +70,7 @@ class Matrix(unittest.TestCase):
         self.assertNotIn("alert", seen.scripts[0])
         self.assertNotIn("\u202e", seen.text)
         self.assertEqual([link for link in seen.links if not link.startswith("#")],
-                         ["./pcap/x.pcap"] * 2 + ["https://www.rfc-editor.org/rfc/rfc5044#section-4.1"])
+                         ["./pcap/x.pcap"] * 2 + ["https://www.rfc-editor.org/rfc/rfc5044#section-4.1"] * 2)  # of the rule, and of its quotation
         self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1", "out-0", "rule-mpa.crc.field-holds-crc32c"})
         self.assertIn("Left out by the event: 1 cell", seen.text)
         self.assertIn("Attempt 2; before it: error", seen.text)

@@ -34,12 +34,19 @@ CONFORMANCE_CASE(request_is_laid_out_as_figure_8_shows,
                  as_initiator) {
   let_iut_connect(with_private_data(payload(8)));
   // An API may pad what its consumer sends.
-  expect(peer.raw(), mpa_frame("the consumer's 8 octets in front, counted by PD_Length",
-                               [](const wire::MpaFrame& frame) {
-                                 const auto data = frame.ulp_private_data();
-                                 return data.size() >= 8 &&
-                                        std::ranges::equal(data.first(8), payload(8));
-                               }));
+  const Arrival request =
+      expect(peer.raw(), mpa_frame("the consumer's 8 octets in front, counted by PD_Length",
+                                   [](const wire::MpaFrame& frame) {
+                                     const auto data = frame.ulp_private_data();
+                                     return data.size() >= 8 &&
+                                            std::ranges::equal(data.first(8), payload(8));
+                                   }));
+  // Whether it wants that is known to itself alone (docs/disputes.md D97).
+  const auto words = words_of(*request.as<ReceivedFrame>());
+  const bool asks = !words || words->peer_to_peer || words->ird != wire::read_depth_unnegotiated ||
+                    words->ord != wire::read_depth_unnegotiated;
+  advise_that(asks, "no enhanced Request that asks for nothing", request.text(),
+              "mpa.enhanced.not-used-without-need");
 }
 
 CONFORMANCE_CASE(rejection_flag_of_the_request_is_clear,
