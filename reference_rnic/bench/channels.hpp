@@ -46,8 +46,9 @@ class Channels {
                      unsigned /*count*/) {}
 };
 
+[[noreturn]] inline void fail(const std::string& why) { throw std::runtime_error(why); }
 inline void need(bool done, const char* what) {
-  if (!done) throw std::runtime_error(what);
+  if (!done) fail(what);
 }
 
 [[nodiscard]] std::unique_ptr<Channels> raw_tcp(const Setup& setup);

@@ -161,14 +161,13 @@ class DatChannels final : public Channels {
   }
   DAT_EVENT take(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number) const {
     const DAT_EVENT event = next(evd);
-    need(event.event_number == number,
-         fmt::format("event {:#x} came instead of {:#x}", static_cast<unsigned>(event.event_number),
-                     static_cast<unsigned>(number))
-             .c_str());
+    if (event.event_number != number)
+      fail(fmt::format("event {:#x} came instead of {:#x}",
+                       static_cast<unsigned>(event.event_number), static_cast<unsigned>(number)));
     if (number == DAT_DTO_COMPLETION_EVENT) {
       const auto status = event.event_data.dto_completion_event_data.status;
-      need(status == DAT_DTO_SUCCESS,
-           fmt::format("a DTO failed with status {}", static_cast<int>(status)).c_str());
+      if (status != DAT_DTO_SUCCESS)
+        fail(fmt::format("a DTO failed with status {}", static_cast<int>(status)));
     }
     return event;
   }

@@ -126,10 +126,9 @@ class StreamChannels final : public Channels {
     need(!std::holds_alternative<access::ConnectionFailed>(event), "the connection failed");
   }
   void reap() {
-    std::array<verbs::Completion, 64> some;
-    for (auto count = rnic_.poll(queue_, some); count && *count > 0;
-         count = rnic_.poll(queue_, some))
-      for (const verbs::Completion& each : std::span(some).first(*count)) {
+    for (auto count = rnic_.poll(queue_, taken_); count && *count > 0;
+         count = rnic_.poll(queue_, taken_))
+      for (const verbs::Completion& each : std::span(taken_).first(*count)) {
         need(each.status == verbs::Status::success, "work failed");
         Pair& pair = pairs_[by_handle_.at(each.queue_pair.value)];
         if (each.operation == verbs::Operation::receive)
@@ -159,6 +158,7 @@ class StreamChannels final : public Channels {
   verbs::CompletionQueueHandle queue_{};
   verbs::RegionInfo region_;
   std::vector<Pair> pairs_;
+  std::array<verbs::Completion, 64> taken_;
   std::vector<verbs::SendRequest> sends_;
   std::vector<verbs::ReceiveRequest> receives_;
   std::unordered_map<std::uint64_t, std::size_t> by_handle_;

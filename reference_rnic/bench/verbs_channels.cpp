@@ -147,14 +147,13 @@ class VerbsChannels final : public Channels {
   }
   /// Takes some completions. If there are none and it blocks: arms the queue, looks again, waits.
   void reap() {
-    std::array<ibv_wc, 32> some{};
-    int count = ibv_poll_cq(queue_, some.size(), some.data());
+    int count = ibv_poll_cq(queue_, taken_.size(), taken_.data());
     if (count == 0 && !setup_.spins) {
       need(ibv_req_notify_cq(queue_, 0) == 0, "ibv_req_notify_cq");
-      count = ibv_poll_cq(queue_, some.size(), some.data());
+      count = ibv_poll_cq(queue_, taken_.size(), taken_.data());
       if (count == 0) await_event();
     }
-    for (const ibv_wc& each : std::span(some).first(static_cast<std::size_t>(count))) {
+    for (const ibv_wc& each : std::span(taken_).first(static_cast<std::size_t>(count))) {
       need(each.status == IBV_WC_SUCCESS, ibv_wc_status_str(each.status));
       Pair& pair = pairs_[by_number_.at(each.qp_num)];
       if (each.opcode == IBV_WC_RECV)
@@ -172,6 +171,7 @@ class VerbsChannels final : public Channels {
   }
 
   Setup setup_;
+  std::array<ibv_wc, 32> taken_{};
   std::vector<std::byte> memory_;
   rdma_cm_id* listener_ = nullptr;
   /// Of connections that are set up: each has a channel of its own until then.
