@@ -457,7 +457,8 @@ bool Run::tell_of(const results::Document& document) {
   base::say(stdout, outcome_text(document, options_.out.string()));
   const auto rendered = render_reports(options_);
   if (rendered) base::say(stdout, "report: {}\n", (options_.out / "report.html").string());
-  if (!rendered) base::say(stderr, "rnic-suite: {}\n", rendered.error());
+  if (!rendered && base::takes_a_line(stderr))
+    base::say(stderr, "rnic-suite: {}\n", rendered.error());
   return rendered.has_value();
 }
 

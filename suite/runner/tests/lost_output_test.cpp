@@ -114,7 +114,9 @@ BOOST_AUTO_TEST_CASE(a_reader_that_sleeps_does_not_hold_the_run_up) {
   while (::write(writing.get(), much.data(), much.size()) > 0) {
   }
   ::fcntl(writing.get(), F_SETFL, 0);  // blocking, as a terminal is
-  const Finished finished = run(some_verdicts(scratch / "out"), {.err_to = writing.get()});
+  Words words = some_verdicts(scratch / "out");
+  words.insert(words.begin(), {"env", "PYTHONVERBOSE=1"});  // the report has something to say, too
+  const Finished finished = run(words, {.err_to = writing.get()});
   check_whole(finished.status, failure, scratch / "out");
 }
 
