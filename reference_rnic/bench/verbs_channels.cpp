@@ -147,10 +147,10 @@ class VerbsChannels final : public Channels {
   }
   /// Takes some completions. If there are none and it blocks: arms the queue, looks again, waits.
   void reap() {
-    int count = ibv_poll_cq(queue_, taken_.size(), taken_.data());
+    int count = poll();
     if (count == 0 && !setup_.spins) {
       need(ibv_req_notify_cq(queue_, 0) == 0, "ibv_req_notify_cq");
-      count = ibv_poll_cq(queue_, taken_.size(), taken_.data());
+      count = poll();
       if (count == 0) await_event();
     }
     for (const ibv_wc& each : std::span(taken_).first(static_cast<std::size_t>(count))) {
@@ -162,6 +162,8 @@ class VerbsChannels final : public Channels {
         pair.outstanding -= static_cast<unsigned>(each.wr_id);
     }
   }
+
+  int poll() { return ibv_poll_cq(queue_, static_cast<int>(taken_.size()), taken_.data()); }
 
   void await_event() {
     ibv_cq* queue = nullptr;
