@@ -34,12 +34,17 @@ void check_headers(const wire::Segment& segment, Faults& faults) {
   if (segment.rdmap().version() != wire::rdmap_version) faults.add(fault::rdmap_version);
 }
 
-/// DDP may have placed the octets of a segment that RDMAP refuses.
-void leave_open(State& state, const Tagged& segment, const Accessor& by) {
+/// Whether an RDMA Write could go there.
+bool is_writable(State& state, const Tagged& segment, const Accessor& by) {
   Faults faults;
   state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
-  if (const auto grant = state.memory.of_stag(segment.stag); grant && !faults.any())
-    grant->region->indeterminate = true;
+  return !faults.any();
+}
+
+/// DDP may have placed the octets of a segment that RDMAP refuses.
+void leave_open(State& state, const Tagged& segment, const Accessor& by) {
+  if (is_writable(state, segment, by))
+    state.memory.of_stag(segment.stag)->region->indeterminate = true;
 }
 
 /// Rules by which it must be accepted although it looks odd.
@@ -71,9 +76,7 @@ bool can_be_placed(State& state, const Work& read, const Tagged& segment, const 
     const std::uint64_t into = segment.offset - sink->base();
     return into <= sink->length() && segment.payload.size() <= sink->length() - into;
   }
-  Faults faults;
-  state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
-  return !faults.any();
+  return is_writable(state, segment, by);
 }
 
 void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {

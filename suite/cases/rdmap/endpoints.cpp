@@ -24,8 +24,9 @@ void expect_receive(Body& body, Peer& fresh, iut::Handle endpoint,
   const ExpectedEvent taken =
       early ? success_of(receive) | success_of(*early) : success_of(receive);
   const iut::Event event = body.expect(body.iut, taken, "rdmap.send.consumes-one-buffer");
-  body.expect_that(std::get<iut::CompletionEvent>(event).length == 24, "a length of 24 octets",
-                   "another", "rdmap.send.consumes-one-buffer");
+  const std::uint32_t length = std::get<iut::CompletionEvent>(event).length;
+  body.expect_that(length == 24, "24 octets", fmt::format("{} octets", length),
+                   "rdmap.send.consumes-one-buffer");
 }
 
 /// What both sides send and read on a stream that has just begun.
