@@ -64,6 +64,8 @@ struct Message {
 struct Malformed {
   std::string what;
   Octets octets;
+  /// What an FPDU with a wrong CRC is otherwise, if that is a whole message.
+  std::optional<Message> but_for_crc{};
 };
 /// The peer's FIN. `mid_fpdu`: it came inside a frame or FPDU.
 struct PeerClosed {
