@@ -392,7 +392,10 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   if (terminate.m && !right_length)
     findings_.raise(check::segment_length, parts.incoming,
                     fmt::format("a segment length of {}", found->ulpdu_length));
-  if (terminate.r && is_read_request(parts.blamed)) check_read(parts);
+  // For an error of DDP no header is asked for, and one of zeros is none (docs/disputes.md D101).
+  const bool has_header =
+      terminate.cause.layer != wire::layer::ddp || !all_zero(terminate.rdmap_header);
+  if (terminate.r && has_header && is_read_request(parts.blamed)) check_read(parts);
   return found->frame;
 }
 

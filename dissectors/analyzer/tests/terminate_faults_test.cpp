@@ -234,6 +234,13 @@ const std::vector<Bad> terminates{
          that.rdmap_header = wire::Bytes(a_read).subspan(wire::untagged_header_size);
        });
      }},
+    {"rdmap.terminate.ddp-error-no-rdma-header",
+     [](Conversation& it) {
+       blamed(it, a_read, wire::cause::ddp_untagged_no_buffer, [](auto& that) {
+         that.r = true;
+         that.rdmap_header = no_request;
+       });
+     }},
     {"rdmap.terminate.rdma-header-only-for-reads",
      [](Conversation& it) {
        blamed(it, a_send, wire::cause::rdmap_operation_unspecified, [](auto& that) {
