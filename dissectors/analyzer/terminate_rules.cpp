@@ -266,9 +266,10 @@ void TerminateRules::check_included(const Parts& parts) const {
   const Direction direction = parts.incoming.direction();
   if (is_rdmap(cause, wire::error_type::rdmap_local)) {
     findings_.judged(direction, check::local_with_ddp_header, check::local_with_bits);
+    // A header of zeros is none (docs/disputes.md D101).
+    const bool has_header = terminate.d && !all_zero(terminate.ddp_header);
     if (any)
-      raise(terminate.d ? check::local_with_ddp_header : check::local_with_bits,
-            "M, D and R clear");
+      raise(has_header ? check::local_with_ddp_header : check::local_with_bits, "M, D and R clear");
     return;
   }
   if (cause.layer == wire::layer::mpa) {
@@ -331,8 +332,10 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
       raise(check::protection_without_rdma, "the header of the Read Request, with R set");
     return;
   }
+  // A header of zeros is none (docs/disputes.md D101).
   if (parts.blamed && !is_read_request(parts.blamed))
-    raise(check::rdma_for_others, "R for a Read Request only");
+    raise(all_zero(terminate.rdmap_header) ? check::r_bit : check::rdma_for_others,
+          "R for a Read Request only");
   else if (terminate.cause.layer == wire::layer::ddp)
     raise(check::ddp_with_rdma, "R clear");
   // For a Read Request section 7.1 includes the header whatever the type.
@@ -342,16 +345,31 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
 
 // ------------------------------------------------------------------------- what it blames
 
+bool TerminateRules::blames(const Parts& parts, const SentSegment& it) {
+  const wire::Bytes copied = parts.terminate.ddp_header;
+  return std::ranges::equal(copied, wire::Bytes(it.header).first(copied.size()));
+}
+
+/// Whether the DDP Segment Length is that of the segment, or, if RDMAP found the error of an
+/// untagged message, that of the message which the segment ends (docs/disputes.md D100).
+bool TerminateRules::tells_length_of(const Parts& parts, const SentSegment& it) {
+  if (blames(parts, it) && it.ulpdu_length == *parts.terminate.segment_length) return true;
+  if (!parts.blamed || parts.blamed->tagged ||
+      !wire::tells_message_length(parts.terminate, it.header, it.ulpdu_length))
+    return false;
+  const wire::UntaggedHeader& header = parts.blamed->untagged_header;
+  const auto last = wire::Reader(it.header).read<wire::UntaggedHeader>();
+  return last.queue_number.value() == header.queue_number.value() &&
+         last.message_sequence_number.value() == header.message_sequence_number.value();
+}
+
 std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
   if (all_zero(terminate.ddp_header)) return 0;
   const Log& sent = log(opposite(parts.incoming.direction()));
   const std::span all(sent.segments);
-  const auto is_blamed = [&](const SentSegment& it) {
-    return std::ranges::equal(terminate.ddp_header,
-                              wire::Bytes(it.header).first(terminate.ddp_header.size()));
-  };
-  const auto found = std::ranges::find_if(all, is_blamed);
+  const auto found =
+      std::ranges::find_if(all, [&](const SentSegment& it) { return blames(parts, it); });
   if (found != all.end()) {
     findings_.judged(parts.incoming.direction(), check::ddp_header);
     if (terminate.m) findings_.judged(parts.incoming.direction(), check::segment_length);
@@ -369,13 +387,15 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
           "the Terminate blames a segment that was not seen before it, or is not remembered");
     return 0;
   }
-  const bool right_length = std::ranges::any_of(all, [&](const SentSegment& it) {
-    return is_blamed(it) && it.ulpdu_length == *terminate.segment_length;
-  });
+  const bool right_length =
+      std::ranges::any_of(all, [&](const SentSegment& it) { return tells_length_of(parts, it); });
   if (terminate.m && !right_length)
     findings_.raise(check::segment_length, parts.incoming,
                     fmt::format("a segment length of {}", found->ulpdu_length));
-  if (terminate.r && is_read_request(parts.blamed)) check_read(parts);
+  // For an error of DDP no header is asked for, and one of zeros is none (docs/disputes.md D101).
+  const bool has_header =
+      terminate.cause.layer != wire::layer::ddp || !all_zero(terminate.rdmap_header);
+  if (terminate.r && has_header && is_read_request(parts.blamed)) check_read(parts);
   return found->frame;
 }
 

@@ -65,6 +65,8 @@ class TerminateRules {
   void check_included(const Parts& parts) const;
   void check_rdma_included(const Parts& parts) const;
   std::uint32_t check_blamed(const Parts& parts);
+  [[nodiscard]] static bool blames(const Parts& parts, const SentSegment& it);
+  [[nodiscard]] static bool tells_length_of(const Parts& parts, const SentSegment& it);
   void check_read(const Parts& parts);
 
   Findings findings_;

@@ -220,12 +220,15 @@ struct TerminateRequestAltered : Decisions {
   std::vector<std::byte> altered_;
 };
 
+/// One of zeros is as good as none (docs/disputes.md D101).
 struct TerminateWithMadeUpRequest : Decisions {
   void terminate(const Fault&, Terminate& terminate) override {
     if (!terminate.d || terminate.r) return;
+    made_up_.fill(std::byte{0x41});
     terminate.r = true;
-    terminate.rdmap_header = zeros;
+    terminate.rdmap_header = made_up_;
   }
+  std::array<std::byte, sizeof(wire::ReadRequestHeader)> made_up_{};
 };
 
 struct TerminateDdpHeaderAltered : Decisions {

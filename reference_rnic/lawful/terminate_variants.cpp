@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Permissions of Terminates: whether one is sent, what follows it, and which of several codes it
 // names (RFC 5040 sections 4.8, 6.2 and 7, docs/disputes.md).
+#include <utility>
+
 #include "reference_rnic/lawful/table.hpp"
 #include "reference_rnic/stream/stream.hpp"
 
@@ -36,6 +38,19 @@ struct WaitingMessagesFirst : Decisions {
 struct ReadRequestIncluded : Decisions {
   void read_request_included(const Fault&, const Choice<bool>&, bool& included) override {
     included = true;
+  }
+};
+
+struct TerminateTellsMessageLength : Decisions {
+  void terminate(const Fault&, wire::Terminate& terminate) override {
+    if (terminate.cause.layer != wire::layer::rdmap || !terminate.segment_length ||
+        terminate.ddp_header.size() != wire::untagged_header_size)
+      return;
+    const auto header = wire::Reader(terminate.ddp_header).read<wire::UntaggedHeader>();
+    const std::size_t length =
+        *terminate.segment_length - terminate.ddp_header.size() + header.message_offset.value();
+    if (header.ddp.last() && std::in_range<std::uint16_t>(length))
+      terminate.segment_length = static_cast<std::uint16_t>(length);
   }
 };
 
@@ -88,6 +103,7 @@ constexpr Row<Decisions> rows[] = {
     row<Decisions, FinAwaitedAfterTerminate>(Lawful::fin_awaited_after_terminate),
     row<Decisions, WaitingMessagesFirst>(Lawful::waiting_messages_first),
     row<Decisions, ReadRequestIncluded>(Lawful::read_request_included),
+    row<Decisions, TerminateTellsMessageLength>(Lawful::terminate_tells_message_length),
     row<Decisions, MessageOffsetUnchecked>(Lawful::message_offset_unchecked),
     row<Decisions, WrongMsnHasNoBuffer>(Lawful::wrong_msn_has_no_buffer),
     row<Decisions, WrongQueueHasNoBuffer>(Lawful::wrong_queue_has_no_buffer),

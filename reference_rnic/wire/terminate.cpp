@@ -152,6 +152,16 @@ std::expected<Terminate, TerminateError> parse_terminate(Bytes payload) {
   return terminate;
 }
 
+bool tells_message_length(const Terminate& terminate, Bytes segment, std::size_t length) {
+  if (terminate.cause.layer != layer::rdmap || !terminate.segment_length ||
+      segment.size() < untagged_header_size || length < untagged_header_size)
+    return false;
+  const auto header = Reader(segment).read<UntaggedHeader>();
+  return !header.ddp.tagged() && header.ddp.last() &&
+         *terminate.segment_length ==
+             header.message_offset.value() + (length - untagged_header_size);
+}
+
 void format_terminate(Writer& out, const Terminate& terminate) {
   const unsigned header_control = (terminate.m ? TerminateControl::m : 0U) |
                                   (terminate.d ? TerminateControl::d : 0U) |

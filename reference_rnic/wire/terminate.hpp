@@ -104,6 +104,11 @@ enum class TerminateError : std::uint8_t {
 /// is taken as present when M or D is set. An RDMA header of a whole Atomic Request (52 octets) is
 /// taken as well: RFC 7306 neither asks for it nor forbids it.
 [[nodiscard]] std::expected<Terminate, TerminateError> parse_terminate(Bytes payload);
+/// Whether the DDP Segment Length is that of the untagged message which this segment ends, in which
+/// RDMAP has found an error: what DDP hands up with a message (docs/disputes.md D100). `segment`
+/// begins with its DDP header and has `length` octets.
+[[nodiscard]] bool tells_message_length(const Terminate& terminate, Bytes segment,
+                                        std::size_t length);
 /// The cause alone, of a Terminate that may be torn or too long.
 [[nodiscard]] std::expected<TerminateCause, TerminateError> parse_terminate_cause(Bytes payload);
 /// Writes the control words and then exactly what `terminate` holds: the length if there is one,

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
@@ -23,9 +25,16 @@ std::optional<wire::Terminate> Message::terminate() const& {
 bool Message::is_terminate_as_specified() const {
   using Layout = dissectors::analyzer::TerminateReading::Layout;
   if (tagged || opcode() != wire::Opcode::terminate) return false;
-  const auto control = dissectors::analyzer::read_terminate_control(payload);
-  return control && control->layout == Layout::as_specified &&
-         wire::parse_terminate(payload).has_value();
+  const auto reading = dissectors::analyzer::read_terminate(payload);
+  if (!reading || reading->layout != Layout::as_specified) return false;
+  const auto whole = wire::parse_terminate(payload);
+  if (whole || whole.error() != wire::TerminateError::trailing_octets) return whole.has_value();
+  const wire::Terminate& terminate = reading->terminate;
+  const std::size_t announced = sizeof(wire::TerminateControl) +
+                                (terminate.segment_length ? sizeof(wire::be16) : 0) +
+                                terminate.ddp_header.size() + terminate.rdmap_header.size();
+  return std::ranges::all_of(wire::Bytes(payload).subspan(announced),
+                             [](std::byte octet) { return octet == std::byte{0}; });
 }
 
 std::optional<ReadRequestFields> Message::read_request() const {

@@ -52,7 +52,8 @@ struct Message {
   /// `payload`.
   [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
   std::optional<wire::Terminate> terminate() const&& = delete;
-  /// It is a Terminate, and its layout is the one that its control bits say.
+  /// It is a Terminate, and its layout is the one that its control bits say; zeros may stand for
+  /// what they do not announce (docs/disputes.md D101).
   [[nodiscard]] bool is_terminate_as_specified() const;
   /// The fields of a Read Request, if it is one of the right length.
   [[nodiscard]] std::optional<ReadRequestFields> read_request() const;
@@ -63,6 +64,8 @@ struct Message {
 struct Malformed {
   std::string what;
   Octets octets;
+  /// What an FPDU with a wrong CRC is otherwise, if that is a whole message.
+  std::optional<Message> but_for_crc{};
 };
 /// The peer's FIN. `mid_fpdu`: it came inside a frame or FPDU.
 struct PeerClosed {

@@ -34,9 +34,9 @@ bool Reception::parse_one() {
   return phase_ == Phase::fpdus && parse_fpdu();
 }
 
-void Reception::give_up(std::string what) {
+void Reception::give_up(std::string what, std::optional<Message> but_for_crc) {
   phase_ = Phase::stopped;
-  listener_.on_malformed({std::move(what), std::move(buffer_)});
+  listener_.on_malformed({std::move(what), std::move(buffer_), std::move(but_for_crc)});
   buffer_.clear();
 }
 
@@ -71,11 +71,13 @@ bool Reception::parse_fpdu() {
   if (!parsed) {
     // After a bad CRC or Marker no length can be trusted.
     const wire::Bytes crc = wire::Bytes(buffer_).first(*size).last(wire::fpdu_crc_size);
-    give_up(parsed.error() == wire::FpduError::bad_marker
-                ? "an FPDU with a Marker that does not point to its beginning"
-            : std::ranges::count(crc, std::byte{0}) == std::ssize(crc)
-                ? "an FPDU with zero in place of its CRC"
-                : "an FPDU with a wrong CRC");
+    if (parsed.error() == wire::FpduError::bad_marker)
+      give_up("an FPDU with a Marker that does not point to its beginning");
+    else
+      give_up(std::ranges::count(crc, std::byte{0}) == std::ssize(crc)
+                  ? "an FPDU with zero in place of its CRC"
+                  : "an FPDU with a wrong CRC",
+              message_but_for_crc());
     return false;
   }
   const Octets fpdu(buffer_.begin(),
@@ -91,6 +93,24 @@ bool Reception::parse_fpdu() {
   listener_.on_fpdu(ulpdu);
   take_segment(ulpdu, *segment);
   return true;
+}
+
+/// The message in the FPDU at the front, if it is a whole one.
+std::optional<Message> Reception::message_but_for_crc() {
+  wire::FpduOptions unchecked = options_;
+  unchecked.crc = false;
+  const auto parsed = wire::parse_fpdu(buffer_, unchecked, scratch_);
+  if (!parsed || current_) return std::nullopt;
+  const auto segment = wire::parse_segment(parsed->ulpdu);
+  if (!segment || !segment->ddp().last()) return std::nullopt;
+  if (!segment->tagged && segment->untagged_header.message_offset.value() != 0) return std::nullopt;
+  Message message;
+  message.tagged = segment->tagged;
+  message.tagged_header = segment->tagged_header;
+  message.untagged_header = segment->untagged_header;
+  message.payload.assign(segment->payload.begin(), segment->payload.end());
+  message.segments.emplace_back(parsed->ulpdu.begin(), parsed->ulpdu.end());
+  return message;
 }
 
 namespace {

@@ -47,7 +47,8 @@ class Reception {
   void take_segment(wire::Bytes ulpdu, const wire::Segment& segment);
   enum class End : std::uint8_t { whole, broken_off, cut_off };
   void finish(End end);
-  void give_up(std::string what);
+  void give_up(std::string what, std::optional<Message> but_for_crc = {});
+  [[nodiscard]] std::optional<Message> message_but_for_crc();
   void drop(std::size_t count) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(count));
   }

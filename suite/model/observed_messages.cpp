@@ -181,8 +181,7 @@ Contradiction too_early(const Stream& stream, const Work& work) {
   if (work.command.fence)
     return {{"rdmap.order.read-completes-after-response"},
             "no fenced work before the Reads ahead of it are answered"};
-  std::vector<RuleId> rules{"rdmap.resources.outbound-limit-kept",
-                            "sec.reads.initiator-queues-excess"};
+  std::vector<RuleId> rules{"rdmap.resources.outbound-limit-kept"};
   rules.insert(rules.end(), stream.terms.depths.rules.begin(), stream.terms.depths.rules.end());
   return {std::move(rules), fmt::format("at most {} Reads at a time", stream.terms.depths.ord)};
 }

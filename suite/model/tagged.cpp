@@ -100,6 +100,8 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
   }
   if (faults.any()) {
     // DDP may have placed it in the sink before RDMAP found that it is not the next of its Response.
+    // Even if nothing of it may be placed (RFC 5041 section 7.1), the Read is aborted and its
+    // Response never delivered: the sink is indeterminate (RFC 5040 sections 3.1 and 5.5, rule 6).
     if (const auto sink = state.memory.of_stag(segment.stag);
         sink && read != nullptr && segment.stag == read->sink_stag)
       sink->region->indeterminate = true;

@@ -213,12 +213,19 @@ class OpeningByTester final : public Opening {
       return true;
     }
     // A Responder may say which revision it has (RFC 5044 appendix C.2.1).
-    const bool has_reply = line_->peer.front() != nullptr &&
-                           line_->peer.front()->as<lower_tester::ReceivedFrame>() != nullptr;
+    const auto* came = line_->peer.front();
+    const auto* reply = came == nullptr ? nullptr : came->as<lower_tester::ReceivedFrame>();
     const bool is_about_revision = setup_.fault == StartupFault::later_revision ||
                                    setup_.fault == StartupFault::revision_zero ||
                                    setup_.fault == StartupFault::enhanced_for_revision_one;
-    if (has_reply && is_about_revision) static_cast<void>(next());
+    // Private Data that are not acceptable (docs/disputes.md D61); TCP may stay open then.
+    if (reply != nullptr && setup_.fault == StartupFault::short_enhanced_data &&
+        reply->frame().flags.reject()) {
+      advise("the end of the connection", came->text(), fault_rules());
+      static_cast<void>(next());
+      return true;
+    }
+    if (reply != nullptr && is_about_revision) static_cast<void>(next());
     return take_end();
   }
 

@@ -55,9 +55,8 @@ const std::vector<Related>& table() {
         "mpa.enhanced.data-layout"}},
       // RFC 5044 section 7.1.2 rule 4, RFC 6581 section 9.3.
       {"mpa.startup.rejecting-responder-exits-mpa", {"mpa.enhanced.reject-term-code-six"}},
-      // RFC 5042 section 6.4.3.2: an Initiator holds back what is beyond its ORD.
-      {"rdmap.resources.outbound-limit-kept", {"sec.reads.initiator-queues-excess"}},
-      {"mpa.enhanced.initiator-ord-at-most-responder-ird", {"sec.reads.initiator-queues-excess"}},
+      // RFC 5040 section 6.1: an Initiator holds back what is beyond its ORD.
+      {"mpa.enhanced.initiator-ord-at-most-responder-ird", {"rdmap.resources.outbound-limit-kept"}},
   };
   return list;
 }

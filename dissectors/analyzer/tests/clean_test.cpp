@@ -207,6 +207,33 @@ BOOST_AUTO_TEST_CASE(each_terminate_of_the_registry_is_clean_with_what_figure_10
   wire::Terminate zero_filled = because(rdmap_local_catastrophic);
   zero_filled.ddp_header = zeros;
   one(send, zero_filled);
+  // So may others in place of the header of a Read Request.
+  wire::Terminate of_a_send = blame(ddp_untagged_no_buffer, send);
+  of_a_send.rdmap_header = wire::Bytes(zeros).first(sizeof(wire::ReadRequestHeader));
+  one(send, of_a_send);
+}
+
+// docs/disputes.md D100.
+BOOST_AUTO_TEST_CASE(a_terminate_of_rdmap_may_tell_the_length_of_an_untagged_message) {
+  using namespace wire::cause;
+  const auto told = [](const std::vector<Octets>& sent, const Octets& blamed,
+                       wire::TerminateCause cause, std::uint16_t length) {
+    Conversation conversation;
+    conversation.start();
+    for (const Octets& one : sent) conversation.send(initiator, one);
+    wire::Terminate contents = blame(cause, blamed);
+    contents.segment_length = length;
+    conversation.send(responder, terminate(contents));
+    expect_clean(conversation);
+  };
+  const Octets read = read_request(1);
+  told({read}, read, rdmap_invalid_stag, sizeof(wire::ReadRequestHeader));
+  const Octets first = ulpdu(Untagged{
+      .opcode = Opcode::send_invalidate, .payload = octets(100), .last = false, .ulp_word = 5});
+  const Octets last = ulpdu(
+      Untagged{.opcode = Opcode::send_invalidate, .mo = 100, .payload = octets(7), .ulp_word = 5});
+  for (const Octets& blamed : {first, last})
+    told({first, last}, blamed, rdmap_protection_cannot_invalidate, 107);
 }
 
 BOOST_AUTO_TEST_CASE(a_hole_makes_no_finding) {

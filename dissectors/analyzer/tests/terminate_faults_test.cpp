@@ -11,6 +11,9 @@ const Octets a_send = ulpdu(Untagged{.payload = octets(9)});
 const Octets a_write = ulpdu(Tagged{.payload = octets(9)});
 const Octets a_read = read_request(1);
 
+/// Zeros in place of a header (docs/disputes.md D101).
+const Octets no_request(sizeof(wire::ReadRequestHeader));
+
 /// All that the other end has sent so far.
 constexpr std::uint64_t everything = 1 << 20;
 
@@ -102,6 +105,13 @@ const std::vector<Bad> terminates{
      [](Conversation& it) {
        blamed(it, a_read, wire::cause::rdmap_unexpected_opcode, [](auto& that) { that.r = false; });
      }},
+    {"rdmap.terminate.r-bit-per-figure",
+     [](Conversation& it) {
+       blamed(it, a_send, wire::cause::rdmap_operation_unspecified, [](auto& that) {
+         that.r = true;
+         that.rdmap_header = no_request;
+       });
+     }},
     {"rdmap.terminate.segment-length-present-with-d",
      [](Conversation& it) {
        blamed(it, a_send, wire::cause::ddp_untagged_no_buffer,
@@ -178,6 +188,12 @@ const std::vector<Bad> terminates{
          that.ddp_header = {};
        });
      }},
+    {"rdmap.terminate.local-catastrophic-no-headers",
+     [](Conversation& it) {
+       blamed(it, a_send, wire::cause::rdmap_local_catastrophic, [](auto& that) {
+         that.ddp_header = wire::Bytes(no_request).first(wire::untagged_header_size);
+       });
+     }},
     {"rdmap.terminate.protection-error-ddp-header",
      [](Conversation& it) {
        sends(it, {a_read});
@@ -218,6 +234,13 @@ const std::vector<Bad> terminates{
          that.rdmap_header = wire::Bytes(a_read).subspan(wire::untagged_header_size);
        });
      }},
+    {"rdmap.terminate.ddp-error-no-rdma-header",
+     [](Conversation& it) {
+       blamed(it, a_read, wire::cause::ddp_untagged_no_buffer, [](auto& that) {
+         that.r = true;
+         that.rdmap_header = no_request;
+       });
+     }},
     {"rdmap.terminate.rdma-header-only-for-reads",
      [](Conversation& it) {
        blamed(it, a_send, wire::cause::rdmap_operation_unspecified, [](auto& that) {
@@ -234,6 +257,11 @@ const std::vector<Bad> terminates{
      [](Conversation& it) {
        blamed(it, a_send, wire::cause::ddp_untagged_no_buffer,
               [](auto& that) { that.segment_length = 9; });
+     }},
+    {"rdmap.terminate.segment-length-value",
+     [](Conversation& it) {
+       blamed(it, a_read, wire::cause::rdmap_invalid_stag,
+              [](auto& that) { that.segment_length = 29; });
      }},
     {"rdmap.terminate.read-header-original",
      [](Conversation& it) {

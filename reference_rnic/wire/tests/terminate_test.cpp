@@ -123,6 +123,23 @@ BOOST_AUTO_TEST_CASE(only_an_atomic_request_has_a_header_of_52_octets) {
   BOOST_TEST(fails_with(no_ddp_header, TerminateError::trailing_octets));
 }
 
+// docs/disputes.md D100.
+BOOST_AUTO_TEST_CASE(rdmap_alone_may_tell_the_length_of_an_untagged_message) {
+  const Octets read = octets(read_request_ddp);
+  Terminate told;
+  told.cause = cause::rdmap_invalid_stag;
+  BOOST_TEST(!tells_message_length(told, read, 46));
+  told.segment_length = 28;
+  BOOST_TEST(tells_message_length(told, read, 46));
+  BOOST_TEST(!tells_message_length(told, read, 45));
+  BOOST_TEST(!tells_message_length(told, Bytes(read).first(17), 46));
+  BOOST_TEST(tells_message_length(told, octets("4141 00000000 00000001 00000001 00000010"), 30));
+  BOOST_TEST(!tells_message_length(told, octets("0141 00000000 00000001 00000001 00000000"), 46));
+  BOOST_TEST(!tells_message_length(told, octets("c140 00000101 0000000000001000 00000000"), 46));
+  told.cause = cause::ddp_untagged_no_buffer;
+  BOOST_TEST(!tells_message_length(told, read, 46));
+}
+
 BOOST_AUTO_TEST_CASE(reserved_bits_come_through) {
   const Parsed parsed("2002 1fff");
   BOOST_TEST(parsed.terminate.reserved == 0x1FFF);

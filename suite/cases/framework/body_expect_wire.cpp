@@ -13,6 +13,17 @@
 
 namespace suite::cases {
 
+namespace {
+
+/// What came would have been admissible with the right CRC.
+bool is_expected_but_for_crc(const Arrival& arrival, const Expected& expected) {
+  const auto* malformed = arrival.as<Malformed>();
+  return malformed != nullptr && malformed->but_for_crc &&
+         expected.judge({arrival.at, *malformed->but_for_crc}) != Judgement::fail;
+}
+
+}  // namespace
+
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
   return expect_until(quiet ? context_.loop.now() + environment_.quiet_window : deadline(), from,
@@ -34,8 +45,13 @@ Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected&
   if (failed || environment_.iut.is_gone()) iut.poll();
   const bool unreadable =
       failed && arrival.as<Malformed>() != nullptr && framing_is_unreadable(row_so_far());
-  record(failed ? rule_broken_by(arrival, rule) : rule, expected.admissible(), arrival.text(),
-         arrival.hex(), unreadable ? Judgement::inconclusive : judgement, Direction::from_iut);
+  RuleRef broken = failed ? rule_broken_by(arrival, rule) : rule;
+  const std::string crc = failed && !unreadable && is_expected_but_for_crc(arrival, expected)
+                              ? wrong_crc_below(rule_of(rule), row_so_far())
+                              : std::string{};
+  if (!crc.empty()) broken.id = crc;
+  record(broken, expected.admissible(), arrival.text(), arrival.hex(),
+         unreadable ? Judgement::inconclusive : judgement, Direction::from_iut);
   return arrival;
 }
 

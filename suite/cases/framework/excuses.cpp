@@ -44,6 +44,14 @@ bool framing_is_unreadable(const RowSoFar& so_far) {
   });
 }
 
+std::string wrong_crc_below(std::string_view awaited, const RowSoFar& so_far) {
+  const auto found = std::ranges::find_if(so_far.made, [&](const ExpectationRecord& one) {
+    return one.row == so_far.row && one.place && one.rule.starts_with("mpa.crc.") &&
+           (one.judgement == Judgement::fail || one.judgement == Judgement::also_seen);
+  });
+  return layer_of(awaited) > 0 && found != so_far.made.end() ? found->rule : std::string{};
+}
+
 bool excused_by_lower_layer(std::string_view rule, const RowSoFar& so_far) {
   return gave_up_below(layer_of(rule), so_far);
 }

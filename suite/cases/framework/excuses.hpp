@@ -22,6 +22,9 @@ struct RowSoFar {
 /// The IUT sends no CRC field, or wrong Markers: where its FPDUs begin can only be guessed, and the
 /// tester's streams wait for octets that do not come.
 [[nodiscard]] bool framing_is_unreadable(const RowSoFar& so_far);
+/// The rule of the CRC that the IUT broke in this row, if it is one below the rule `awaited`; else
+/// empty.
+[[nodiscard]] std::string wrong_crc_below(std::string_view awaited, const RowSoFar& so_far);
 /// The IUT broke a rule of a lower layer in this row, and the tester's stream ended by what came, or
 /// cannot read it: after that no layer above can do its work. A lower fault that the stream
 /// survived excuses nothing.

@@ -3,6 +3,8 @@
 // how a stream in error ends.
 #pragma once
 
+#include <algorithm>
+
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
@@ -16,6 +18,18 @@ inline constexpr std::uint32_t unknown_stag = 0x7FFFFF01;
 [[nodiscard]] inline Outgoing at_message_offset(const Outgoing& message, std::uint32_t offset) {
   return message.with_untagged(
       [=](std::size_t, rnic::wire::UntaggedHeader& header) { header.message_offset = offset; });
+}
+
+/// Its DDP Segment Length is that of the segment `ulpdu`, or of the message that ends with it
+/// (docs/disputes.md D100).
+[[nodiscard]] inline bool tells_length_of(const rnic::wire::Terminate& terminate,
+                                          const Octets& ulpdu) {
+  return terminate.segment_length == ulpdu.size() ||
+         rnic::wire::tells_message_length(terminate, ulpdu, ulpdu.size());
+}
+/// A copied header that is left out, or of zeros (docs/disputes.md D101).
+[[nodiscard]] inline bool is_no_header(rnic::wire::Bytes header) {
+  return std::ranges::all_of(header, [](std::byte octet) { return octet == std::byte{0}; });
 }
 
 /// The stream ends, with or without a Terminate.

@@ -57,7 +57,7 @@ void expect_copied_header(Body& test, const Octets& sent, RuleRef rule) {
   if (terminate->d)
     test.expect_that(std::ranges::equal(terminate->ddp_header, header), rnic::wire::hex(header),
                      rnic::wire::hex(terminate->ddp_header), rule);
-  test.advise_that(terminate->m && terminate->segment_length == sent.size(),
+  test.advise_that(terminate->m && tells_length_of(*terminate, sent),
                    fmt::format("M set, DDP Segment Length {}", sent.size()), arrival.text(), rule);
   test.advise_that(!terminate->r, "R clear", arrival.text(), rule);
 }
@@ -67,10 +67,7 @@ void expect_local_error(Body& test, RuleRef terminate_rule, RuleRef headers_rule
   const Arrival arrival = test.expect(test.peer, local_error() | torn_down(), terminate_rule);
   if (arrival.is_end()) return;
   const auto terminate = arrival.terminate();
-  const auto zero = [](rnic::wire::Bytes octets) {
-    return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
-  };
-  test.expect_that(zero(terminate->ddp_header) && zero(terminate->rdmap_header),
+  test.expect_that(is_no_header(terminate->ddp_header) && is_no_header(terminate->rdmap_header),
                    "no DDP and no RDMA header", arrival.text(), headers_rule);
   test.expect_teardown(test.peer.raw());
 }

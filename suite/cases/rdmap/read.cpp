@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 section 5.2: RDMA Read, the IUT as Data Source and as Data Sink.
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/rdmap/error_steps.hpp"
 #include "suite/cases/rdmap/read_requests.hpp"
 
 namespace suite::cases {
@@ -475,7 +476,7 @@ CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
   expect_that(std::ranges::equal(terminate->rdmap_header, rdmap), rnic::wire::hex(rdmap),
               rnic::wire::hex(terminate->rdmap_header),
               "rdmap.terminate.protection-error-rdma-header");
-  expect_that(terminate->segment_length == ulpdu.size(),
+  expect_that(tells_length_of(*terminate, ulpdu),
               fmt::format("DDP Segment Length {}", ulpdu.size()),
               terminate->segment_length ? fmt::format("{}", *terminate->segment_length) : "none",
               "rdmap.terminate.segment-length-value");

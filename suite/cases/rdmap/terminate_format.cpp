@@ -201,8 +201,9 @@ CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
     const auto terminate = arrival.terminate();
     expect_that(arrival.is_terminate_as_specified(), "a Terminate as long as its control bits say",
                 arrival.text(), "rdmap.terminate.header-format");
-    expect_that(!terminate->r, "R clear", arrival.text());
-    expect_that(!terminate->m || terminate->segment_length == fpdu.ulpdu.size(),
+    expect_that(is_no_header(terminate->rdmap_header), "no RDMA header", arrival.text());
+    advise_that(!terminate->r, "R clear", arrival.text());
+    expect_that(!terminate->m || tells_length_of(*terminate, fpdu.ulpdu),
                 fmt::format("segment length {} or none", fpdu.ulpdu.size()), arrival.text(),
                 "rdmap.terminate.segment-length-valid-with-m");
   };

@@ -132,22 +132,27 @@ CONFORMANCE_CASE(reads_beyond_the_queue_end_that_stream_only, rules("sec.reads.e
               "memory changed");
 }
 
-CONFORMANCE_CASE(reads_above_the_depth_are_queued, rules("sec.reads.initiator-queues-excess"),
+// RFC 5042 describes it; what demands it is RFC 5040 section 6.1.
+CONFORMANCE_CASE(reads_above_the_depth_are_queued,
+                 rules("rdmap.resources.outbound-limit-kept",
+                       "rdmap.resources.outbound-reads-provided"),
                  in_both_roles, deadline_of(20s)) {
+  const auto next_request = [&] {
+    return *expect_message(Opcode::read_request, "rdmap.resources.outbound-reads-provided")
+                .read_request();
+  };
   constexpr std::uint32_t depth = 2, reads = 6;
   establish({.parameters = {.private_data = {}, .ird = depth, .ord = depth}});
   let_iut_send();
   std::vector<Work> works;
   std::deque<ReadRequestFields> requests;
   for (std::uint32_t i = 0; i < reads; ++i) works.push_back(iut.post_read(8, 0x01020304, 8 * i));
-  for (std::uint32_t i = 0; i < depth; ++i)
-    requests.push_back(*expect_message(Opcode::read_request).read_request());
+  for (std::uint32_t i = 0; i < depth; ++i) requests.push_back(next_request());
   for (std::uint32_t answered = 0; answered < reads; ++answered) {
     expect(peer, silence());  // each Response releases one Request
     peer.send(read_response(requests.front().sink_stag, requests.front().sink_offset, payload(8)));
     requests.pop_front();
-    if (answered + depth < reads)
-      requests.push_back(*expect_message(Opcode::read_request).read_request());
+    if (answered + depth < reads) requests.push_back(next_request());
   }
   expect_in_order(works);
 }

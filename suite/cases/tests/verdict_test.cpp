@@ -94,6 +94,24 @@ BOOST_AUTO_TEST_CASE(a_lower_fault_excuses_what_the_testers_stream_did_not_survi
   BOOST_TEST(excused_by_lower_layer(above, {"row", unreadable, false}));
 }
 
+// docs/disputes.md D65.
+BOOST_AUTO_TEST_CASE(a_wrong_crc_is_named_in_place_of_a_rule_above_it) {
+  ExpectationRecord found = made(Judgement::also_seen);
+  found.rule = "mpa.crc.crc32c-as-in-iscsi";
+  found.row = "row";
+  found.place = StreamPlace{};
+  const std::vector<ExpectationRecord> all{found};
+  const RowSoFar here{.row = "row", .made = all, .stream_gave_up = false};
+  const RowSoFar another{.row = "another", .made = all, .stream_gave_up = false};
+  const char *above = "rdmap.send.delivered-in-order", *beside = "mpa.crc.disabled-only-by-both";
+  BOOST_TEST(wrong_crc_below(above, here) == found.rule);
+  BOOST_TEST(wrong_crc_below(above, another).empty());
+  BOOST_TEST(wrong_crc_below(beside, here).empty());
+  found.judgement = Judgement::advisory;
+  const std::vector<ExpectationRecord> advised{found};
+  BOOST_TEST(wrong_crc_below(above, {"row", advised, false}).empty());
+}
+
 BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
   const CaseStop stop{Verdict::inconclusive, "did not come up"};
   const Ruling ended = verdict_of("case", stop, {}, kept);

@@ -246,6 +246,34 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_evidence_holds_both_directions, Link, Links) {
   BOOST_TEST(octets_to_iut(records[0], Direction::from_iut) == 20u);
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_message_of_which_the_crc_alone_is_wrong_is_told, Link, Links) {
+  const auto received = [](const Outgoing& message) {
+    Pair<Link> pair;
+    pair.start();
+    pair.client.send(message.with_crc(CrcChoice::wrong));
+    const Arrival came = pair.next(pair.server);
+    const auto* malformed = came.as<Malformed>();
+    BOOST_REQUIRE(malformed);
+    return malformed->but_for_crc;
+  };
+  const auto whole = received(send_message(payload(16)));
+  BOOST_REQUIRE(whole);
+  BOOST_TEST((whole->opcode() == Opcode::send && whole->payload == payload(16)));
+  BOOST_TEST(!received(send_message(payload(16)).with_segments_of(8)));
+}
+
+// docs/disputes.md D101.
+BOOST_AUTO_TEST_CASE(zeros_may_stand_for_the_headers_that_a_terminate_leaves_out) {
+  Message message;
+  message.untagged_header.rdmap = wire::RdmapControl::make(Opcode::terminate);
+  message.payload = {std::byte{0x11}, std::byte{0x01}, std::byte{0}, std::byte{0}};
+  BOOST_TEST(message.is_terminate_as_specified());
+  message.payload.resize(message.payload.size() + 48);
+  BOOST_TEST(message.is_terminate_as_specified());
+  message.payload.back() = std::byte{1};
+  BOOST_TEST(!message.is_terminate_as_specified());
+}
+
 BOOST_AUTO_TEST_CASE(alternatives_are_judged_in_their_order) {
   const Expected expected = terminate(wire::cause::mpa_crc) | inconclusive(silence());
   BOOST_TEST((expected.judge({{}, PeerClosed{}}) == Judgement::advisory));
