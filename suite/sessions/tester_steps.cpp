@@ -352,13 +352,15 @@ class TesterStep {
       return step_.wrong == Wrong::unasked ? compose_unasked() : std::nullopt;
     const auto asked = line_.asked.front();
     line_.asked.pop_front();
+    constexpr unsigned bits = 32;
+    const std::uint32_t one_bit = step_.wrong == Wrong::stag_key ? 1U << step_.value % bits : 0;
     if (const auto* atomic = std::get_if<AtomicRequestFields>(&asked))
-      return with_wrong_length(lower_tester::atomic_response(
-          atomic->request_id ^ (step_.wrong == Wrong::stag_key ? 1U : 0U), step_.value));
+      return with_wrong_length(
+          lower_tester::atomic_response(atomic->request_id ^ one_bit, step_.value));
     const auto& request = std::get<ReadRequestFields>(asked);
     constexpr std::uint32_t most = 1U << 20;  // what it posted is shorter
     if (request.length > most) return std::nullopt;
-    const std::uint32_t stag = request.sink_stag ^ (step_.wrong == Wrong::stag_key ? 0x40U : 0);
+    const std::uint32_t stag = request.sink_stag ^ one_bit;
     std::uint64_t offset = request.sink_offset;
     if (step_.wrong == Wrong::before_start) --offset;
     const bool too_much = step_.wrong == Wrong::beyond_end || step_.wrong == Wrong::too_long;

@@ -444,6 +444,18 @@ DAT_CASE(remote_write_without_local_write_is_refused, calls(dat_rmr_bind),
          returns(DAT_PRIVILEGES_VIOLATION).or_tolerably(DAT_SUCCESS));
 }
 
+// dat_rmr_create: what restricts access to a window is its protection zone. Both ends are in it.
+DAT_CASE(window_of_a_zone_serves_every_endpoint_of_it, calls(dat_rmr_create, dat_rmr_bind),
+         rules("dat.rmr-bind.success")) {
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet());
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  need(post_read(setup.pair.passive.ep.get(), {setup.own.triplet(136, 8)},
+                 WindowSetup::at(setup.address(8), setup.context, 8), 7),
+       "no RDMA Read");
+  expect_completion(setup.pair.passive.requests, 7, DAT_DTO_SUCCESS);
+}
+
 DAT_CASE(window_of_an_endpoint_serves_the_peer_of_its_bind,
          calls(dat_rmr_create_for_ep, dat_rmr_bind), rules("dat.rmr-bind.scope")) {
   WindowSetup setup(*this);

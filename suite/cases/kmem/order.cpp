@@ -36,6 +36,18 @@ CONFORMANCE_CASE(work_behind_a_registration_uses_the_region,
     expect(peer, message(Opcode::send, payload(64)));
     expect_in_order(works);
   });
+  row("Send behind a fenced registration that waits for a Read", [&] {
+    see_iut_send();
+    const Work read = iut.post_read(8, remote_stag, 0x1000);
+    const auto request = expect_message(Opcode::read_request).read_request();
+    Region region = iut.allocate_region(64, 1);
+    iut.write_memory(region, payload(64));
+    const Work registration = iut.post_registration(region, remote_use, 0, 64, true);
+    const Work send = iut.post(work_on(region, operation::send));
+    peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+    expect(peer, message(Opcode::send, payload(64)));
+    expect_in_order({read, registration, send});
+  });
   row("RDMA Write", [&] {
     const auto [region, works] = post_both(operation::write);
     expect(peer, message(Opcode::rdma_write, payload(64)));

@@ -442,13 +442,14 @@ CONFORMANCE_CASE(wrong_atomic_response_is_detected, rules("rdmap.atomic.invalid-
     peer.send(atomic_response(1, symmetric));
     expect(peer, any_terminate() | advisory(torn_down()));
   });
-  row("the identifier of no Request", [&] {
-    let_iut_send();
-    const Work work = post_atomic(*this, operation::fetch_add, 1);
-    peer.send(atomic_response(expect_request(*this).request_id ^ 0x55, symmetric));
-    // Responses are matched by MSN; comparing the identifier as well is left open.
-    expect(peer, any_terminate() | torn_down() | advisory(silence()));
-  });
+  for (const std::uint32_t wrong : {0x55U, 0x100U, 0x800000U, 0x80000000U})
+    row(fmt::format("the identifier of no Request, another one in {:#x}", wrong), [&] {
+      let_iut_send();
+      const Work work = post_atomic(*this, operation::fetch_add, 1);
+      peer.send(atomic_response(expect_request(*this).request_id ^ wrong, symmetric));
+      // Responses are matched by MSN; comparing the identifier as well is left open.
+      expect(peer, any_terminate() | torn_down() | advisory(silence()));
+    });
 }
 
 CASES_OF_FILE(rdmap, atomics)

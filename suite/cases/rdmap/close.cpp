@@ -23,14 +23,17 @@ Outgoing read_all_of(const Region& source) {
 void end_within_an_fpdu(Body& test, const Establish& options = {}) {
   constexpr std::size_t octets = 17;  // then its pad is three octets long
   constexpr std::size_t whole = rnic::wire::fpdu_size(rnic::wire::untagged_header_size + octets);
+  const auto end_without = [&](std::size_t missing) {
+    const Octets fpdu =
+        encode(test.peer.prepare(send_message(payload(octets))).front(), test.peer.raw().sending());
+    test.peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() - missing));
+    test.peer.half_close();
+  };
   const auto lacks = [&](const char* name, std::size_t missing) {
     test.row(name, [&] {
       test.establish(options);
       const Work receive = test.iut.post_receive(64);
-      const Octets fpdu = encode(test.peer.prepare(send_message(payload(octets))).front(),
-                                 test.peer.raw().sending());
-      test.peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() - missing));
-      test.peer.half_close();
+      end_without(missing);
       test.expect(receive, flushed());
       test.expect(test.iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
     });
@@ -43,6 +46,16 @@ void end_within_an_fpdu(Body& test, const Establish& options = {}) {
   lacks("all but its first three octets", whole - 3);
   lacks("all but ULPDU_Length", whole - 2);
   lacks("all but its first octet", whole - 1);
+  test.row("half of the payload, while the IUT closes", [&] {
+    test.establish(options);
+    static_cast<void>(test.iut.post_receive(64));
+    test.iut.disconnect();
+    const Arrival end =
+        test.expect(test.peer, fin() | advisory(connection_reset()) | advisory(silence()));
+    if (end.as<lower_tester::Broken>() != nullptr) return;
+    end_without(16);
+    test.expect(test.iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
+  });
 }
 
 }  // namespace
@@ -237,6 +250,21 @@ CONFORMANCE_CASE(reads_that_wait_are_answered_before_the_close,
     expect(peer, message(Opcode::read_response, little.contents),
            "ddp.close.graceful-sends-pending-data");
   expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+}
+
+// What an RNIC owes a peer that still asks once the consumer has closed is not laid down: the half
+// of the stream that would carry the Response may be closed already, as far as its own layers know.
+CONFORMANCE_CASE(read_that_is_asked_for_during_the_close_is_answered,
+                 rules("rdmap.read.valid-request-answered"), in_both_roles) {
+  see_iut_send();
+  const Region source = iut.register_memory(16, access::remote_read);
+  const Work read =
+      iut.post_read(8, some_stag, 0x1000);  // which the end of the stream may wait for
+  expect(peer, message(Opcode::read_request));
+  iut.disconnect();
+  peer.send(read_all_of(source));
+  expect(peer,
+         message(Opcode::read_response, source.contents) | advisory(any_terminate() | torn_down()));
 }
 
 CONFORMANCE_CASE(work_posted_after_the_close_is_refused,

@@ -407,6 +407,29 @@ CONFORMANCE_CASE(local_error_is_reported_as_such,
     // An IUT that checks the sink only when the Response arrives finds no error here.
     expect(peer, local_error() | advisory(torn_down()) | message(Opcode::read_request));
   });
+  row("Read with Invalidate whose sink a window holds", [&] {
+    if (!iut.can(capability::read_invalidate) || !iut.can(capability::memory_windows))
+      stop(Verdict::not_applicable, "the IUT has no such Reads, or no windows");
+    see_iut_send();
+    const Region sink =
+        iut.register_memory(8, {.local_write = true, .remote_write = true, .bind_window = true});
+    static_cast<void>(iut.bind_window(sink, 0, 8, access::remote_write));
+    iut::PostWork command;
+    command.operation = operation::read_invalidate;
+    command.pieces = {{sink.handle, 0, 8}};
+    command.remote_stag = unknown_stag;
+    command.endpoint = iut.endpoint();
+    command.work = 1000;
+    if (iut.try_call(command, "post the Read").outcome != iut::Outcome::ok)
+      stop(Verdict::not_applicable, "the API refuses such a Read");
+    const Work read{command.work, command.endpoint, {}};
+    const auto request = expect_message(Opcode::read_request).read_request();
+    peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+    const iut::Event done = expect(iut, completion_of(read));
+    // Where the invalidation succeeds, windows or not, there is no error.
+    if (success_of(read).matches(done)) return;
+    expect(peer, local_error() | advisory(torn_down()));
+  });
 }
 
 CONFORMANCE_CASE(cause_fits_the_message_at_fault,

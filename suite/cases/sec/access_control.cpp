@@ -98,6 +98,27 @@ CONFORMANCE_CASE(stag_serves_the_streams_of_its_domain,
   expect(second, message(Opcode::read_response, region.contents), "rdmap.security.pd-isolation");
 }
 
+CONFORMANCE_CASE(stag_cannot_be_invalidated_by_its_owner_through_another_domain,
+                 rules("sec.stag.pd-isolation"), needs(capability::local_invalidate)) {
+  establish({.opening = true});
+  iut::CreateEndpoint within;
+  within.domain = iut.create_domain();
+  Peer& owner = another_peer();
+  establish(owner, {.endpoint = iut.create_endpoint(within), .opening = true});
+  const Region region = iut.register_memory(16, access::remote_read, 0xA5, within.domain);
+  owner.send(read_of(region.stag, region.base, 16));
+  expect(owner, message(Opcode::read_response, region.contents));
+  iut::PostWork invalidation;
+  invalidation.endpoint = iut.endpoint();
+  invalidation.work = 1000;
+  invalidation.operation = operation::local_invalidate;
+  invalidation.invalidate_stag = region.stag;
+  static_cast<void>(iut.try_call(invalidation, "invalidate it through the first stream"));
+  watch();
+  owner.send(read_of(region.stag, region.base, 16));
+  expect(owner, message(Opcode::read_response, region.contents), "sec.stag.pd-isolation");
+}
+
 CONFORMANCE_CASE(each_stream_has_windows_of_its_own,
                  rules("ddp.security.stream-association-supported",
                        "ddp.security.stag-stream-mechanism", "ddp.security.rnic-stream-isolation",

@@ -2,6 +2,7 @@
 // RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: regions and windows are bounded to the
 // octet.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/sec/window_steps.hpp"
 
 namespace suite::cases {
 
@@ -64,6 +65,17 @@ CONFORMANCE_CASE(window_at_the_end_of_its_region_ends_there,
   expect(region, holds(payload(1), 99));
 }
 
+CONFORMANCE_CASE(window_does_not_reach_beyond_its_region,
+                 rules("sec.buffer.no-access-outside-bounds"), needs(capability::memory_windows)) {
+  for (const std::uint32_t excess : {1U, 4096U})
+    row(fmt::format("{} octets too long", excess), [&] {
+      establish({.opening = true});
+      const Region region = iut.register_memory(100, access::under_windows);
+      expect_not_opened(*this, {region.handle, start - 1, excess + 1}, region.base + start,
+                        "sec.buffer.no-access-outside-bounds");
+    });
+}
+
 CONFORMANCE_CASE(zero_based_region_ends_where_its_octets_end,
                  rules("sec.buffer.octet-granular-check", "ddp.tagged.placed-at-to"),
                  needs(capability::zero_based)) {
@@ -74,6 +86,19 @@ CONFORMANCE_CASE(zero_based_region_ends_where_its_octets_end,
   expect(region, holds(payload(100)), "ddp.tagged.placed-at-to");
   peer.send(rdma_write(region.stag, 85, payload(16, 0x91)));
   expect(peer, any_terminate() | torn_down(), "sec.buffer.octet-granular-check");
+}
+
+CONFORMANCE_CASE(window_of_a_zero_based_region_begins_at_its_octet,
+                 rules("ddp.tagged.placed-at-to", "ddp.security.to-range-mechanism"),
+                 needs(capability::memory_windows, capability::zero_based)) {
+  establish({.opening = true});
+  const Region region = iut.register_zero_based(256, access::under_windows);
+  const Window window = iut.bind_window(region, start, width, access::remote_write);
+  peer.send(rdma_write(window.stag, window.base, payload(width)));
+  expect(region, holds(payload(width), start), "ddp.tagged.placed-at-to");
+  peer.send(rdma_write(window.stag, window.base - 1, payload(2, 0x91)));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.to-range-mechanism");
+  expect(region, holds(payload(width), start));
 }
 
 CONFORMANCE_CASE(window_opens_only_its_own_octets_to_writes,

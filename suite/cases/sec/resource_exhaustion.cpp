@@ -86,6 +86,22 @@ CONFORMANCE_CASE(overflow_of_a_completion_queue_does_not_affect_other_streams,
   expect_still_working("sec.cq.overflow-confined");
 }
 
+CONFORMANCE_CASE(overflow_of_a_completion_queue_does_not_affect_shared_receive_queues,
+                 rules("rdmap.security.cq-overflow-isolated", "sec.cq.overflow-confined"),
+                 needs(capability::completion_overflow, capability::shared_receive_queue),
+                 deadline_of(20s)) {
+  const iut::Handle queue = iut.create_shared_queue(4);
+  establish({.endpoint = iut.create_endpoint({.shared_queue = queue}), .opening = true});
+  const Region source = iut.register_memory(64, access::remote_read);
+  Peer& other = another_peer();
+  const iut::Handle endpoint = overflow_completion_queue(*this, other);
+  if (!overflowed(*this, other, endpoint))
+    stop(Verdict::inconclusive, "nothing shows that the completion queue overflowed");
+  peer.send(read_of(source.stag, source.base, 64));
+  expect(peer, message(Opcode::read_response, source.contents),
+         "rdmap.security.cq-overflow-isolated");
+}
+
 CASES_OF_FILE(sec, resource_exhaustion)
 
 }  // namespace suite::cases
