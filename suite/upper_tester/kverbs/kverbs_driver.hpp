@@ -45,7 +45,7 @@ class KverbsDriver final : public Driver {
     Object completions = 0, listener = 0;
     Object active_pair = 0, passive_pair = 0;
     Object active_id = 0, passive_id = 0;
-    int established = 0;  ///< of its two ends
+    bool established = false;  ///< its active end is
     bool failed = false;
     std::uint64_t posted = 0;   ///< the number of its last work request
     std::optional<int> status;  ///< of that one, when it is done
