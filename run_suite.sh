@@ -43,6 +43,10 @@ while [ $# -gt 0 ]; do
     --plugfest) plugfest=${2:-}; shift $(($# > 1)); [ -n "$plugfest" ] || { echo "run_suite.sh: --plugfest: say which event" >&2; exit 2; } ;;
     --plugfest=*) plugfest=${1#*=} ;;
     --help | -h) usage; help=yes; arguments+=("$1") ;;
+    --version)
+      [ ! -x bin/rnic-suite ] || exec bin/rnic-suite --version
+      echo "rnic-suite $(sed -n 's/^project(.* VERSION \([0-9.]*\) .*/\1/p' CMakeLists.txt) (commit $(git rev-parse HEAD 2>/dev/null || echo unknown)), not built yet"
+      exit 0 ;;
     *) arguments+=("$1") ;;
   esac
   shift

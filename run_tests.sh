@@ -31,6 +31,7 @@ while [ $# -gt 0 ]; do
     --long) long=yes ;;
     --preset) preset=${2:-}; shift $(($# > 1)) ;;
     --help | -h) usage; exit 0 ;;
+    --version) exec ./run_suite.sh --version ;;
     --) shift; ctest_arguments=("$@"); break ;;
     *) echo "run_tests.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
   esac

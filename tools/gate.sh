@@ -36,6 +36,7 @@ while [ $# -gt 0 ]; do
       esac
       shift ;;
     --help | -h) usage; exit 0 ;;
+    --version) exec ${run%" run"} --version ;;
     *) options+=("$1") ;;
   esac
   shift

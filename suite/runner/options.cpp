@@ -272,7 +272,7 @@ class CommandLine {
  public:
   CommandLine() {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", base::version_text("rnic-suite"));
+    app_.set_version_flag("--version", version_);
     app_.footer(
         std::string("The default command is `run`; each has its own --help. Two more play random\n"
                     "sessions: `rnic-suite soak` and `rnic-suite replay`.\n") +
@@ -360,6 +360,7 @@ class CommandLine {
  private:
   CLI::App& command(const std::string& name, const std::string& text, Command value) {
     CLI::App* sub = app_.add_subcommand(name, text);
+    sub->set_version_flag("--version", version_);
     sub->callback([this, value] { options_.command = value; });
     return *sub;
   }
@@ -403,6 +404,7 @@ class CommandLine {
     return options_;
   }
 
+  const std::string version_ = base::version_text("rnic-suite");
   CLI::App app_{
       "Conformance suite for iWARP RNICs: judges an implementation of MPA, DDP and RDMAP on the "
       "wire.",

@@ -78,10 +78,14 @@ rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
 # Bash looks for the completion of a command under its name.
-foreach(program rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab rnic-await-agent)
-  install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
-          RENAME ${program} COMPONENT suite)
-endforeach()
+function(rnic_completion component)
+  foreach(program ${ARGN})
+    install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
+            RENAME ${program} COMPONENT ${component})
+  endforeach()
+endfunction()
+rnic_completion(suite rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab rnic-await-agent)
+rnic_completion(agent rnic-agent rnic-dat-cases)
 
 rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
 rnic_install_folder(suite/expectations *.yaml)

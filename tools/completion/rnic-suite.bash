@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Bash completion of rnic-suite, rnic-plugfest, rnic-lint, rnic-scrub, rnic-self-test, rnic-lab and rnic-await-agent. Commands and
-# options are read from --help, cases, rules and lawful variants from the programs' own lists, so that nothing is repeated here.
+# Bash completion of rnic-suite, rnic-plugfest, rnic-lint, rnic-scrub, rnic-run, rnic-self-test, rnic-lab, rnic-await-agent, rnic-agent
+# and rnic-dat-cases. Commands and options are read from --help, cases, rules and lawful variants from the programs' own lists, so that
+# nothing is repeated here.
 
 # The commands of a program, or the options of one of its commands.
 _rnic_commands() { "$1" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'; }
@@ -44,4 +45,4 @@ _rnic_complete() {
   [ ${#COMPREPLY[@]} -gt 0 ] || compopt -o default
   if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "$current"; fi
 }
-complete -F _rnic_complete rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-self-test rnic-lab rnic-await-agent
+complete -F _rnic_complete rnic-suite rnic-plugfest rnic-lint rnic-scrub rnic-run rnic-self-test rnic-lab rnic-await-agent rnic-agent rnic-dat-cases

@@ -129,11 +129,13 @@ class Installed(unittest.TestCase):
     def test_bash_completes_what_is_typed(self):
         lines = {"rnic-suite do": "doctor", "rnic-suite run --sel": "--select", "rnic-suite run --select mpa.no_such": "",
                  "rnic-suite run --select mpa.crc.crcs_are_sent_if_either": "mpa.crc.crcs_are_sent_if_either_side_asks", "rnic-suite run --lawful revision_one": "revision_one_only",
-                 "rnic-suite explain mpa.crc.crc32c-as": "mpa.crc.crc32c-as-in-iscsi", "rnic-plugfest bun": "bundle", "rnic-lint --sar": "--sarif"}
+                 "rnic-suite explain mpa.crc.crc32c-as": "mpa.crc.crc32c-as-in-iscsi", "rnic-plugfest bun": "bundle", "rnic-lint --sar": "--sarif",
+                 "rnic-suite run --iut kverbs:r": "kverbs:rxe-vm", "rnic-run --rso": "--rsocket"}
         for line, wanted in lines.items():
             with self.subTest(line):
                 program = line.split()[0]
-                script = f"source '{self.prefix}/share/bash-completion/completions/{program}'; compopt() {{ :; }}; " \
+                script = f"source '{self.prefix}/share/bash-completion/completions/{program}'; complete -p {program} >/dev/null || exit; " \
+                         "compopt() { :; }; " \
                          "COMP_WORDS=($1); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); " \
                          "_rnic_complete $0 ${COMP_WORDS[COMP_CWORD]} ${COMP_WORDS[COMP_CWORD-1]}; echo \"${COMPREPLY[*]}\""
                 self.assertEqual(self.use("bash", "-c", script, program, line).stdout.strip(), wanted)

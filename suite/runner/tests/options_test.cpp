@@ -268,6 +268,8 @@ BOOST_AUTO_TEST_CASE(help_is_for_standard_output_and_documents_the_exit_codes) {
   }
   BOOST_TEST(parse_options({"run", "--help"}).error().text.find("examples:") != std::string::npos);
   BOOST_TEST(static_cast<int>(parse_options({"--version"}).error().code) == 0);
+  BOOST_TEST(parse_options({"run", "--version"}).error().text ==
+             parse_options({"--version"}).error().text);
 }
 
 BOOST_AUTO_TEST_CASE(the_judging_options_come_back_as_a_shell_command) {
