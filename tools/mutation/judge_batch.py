@@ -139,9 +139,17 @@ class Judge:
         if in_dat:
             record["soak"] = self.dat_soak(number)
         else:
-            record |= {"cases": self.cases(number), "soak": self.soak(number)}
+            record["soak"] = self.soak(number)
+        if self.arguments.brief and self.judged(record, entry)["right_section"]:
+            return record
+        if not in_dat:
+            record["cases"] = self.cases(number)
         if entry["shows"] != "wire" or not batches.is_caught(record):
             record["dat"] = self.dat(number)
+        return self.judged(record, entry)
+
+    def judged(self, record, entry):
+        """The record with the rules that are blamed, and whether one of them is in the section that is marked."""
         rules = [rule for by in batches.FOUND_BY for rule in record[by]["rules"]]
         record["blamed"] = {rule: " ".join(filter(None, (f"RFC {self.places[rule][0]}" if self.places[rule][0] else "", self.places[rule][1])))
                             for rule in rules if rule in self.places}
@@ -164,6 +172,7 @@ def parse_arguments():
     parser.add_argument("batch", type=pathlib.Path, help="the folder of the batch")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="the folder of the records: record.json, table.md, mutants/N.json")
     parser.add_argument("--only", type=int, action="append", metavar="N", help="this mutant, even if it has a record; may be given more than once")
+    parser.add_argument("--brief", action="store_true", help="plays no cases of a mutant that sessions have blamed on the right section")
     parser.add_argument("--table", action="store_true", help="plays nothing: makes the table again, from the records and reading.yaml")
     parser.add_argument("--seed", type=int, default=1, help="of the first session (default 1)")
     parser.add_argument("--sessions", type=int, default=2000, help="for each mutant (default 2000)")
@@ -228,7 +237,7 @@ def main():
         batch = batches.load(arguments.batch)
         if unknown := set(arguments.only or []) - set(batch.entries):
             raise batches.Unusable(f"--only: the batch has no mutant {', '.join(map(str, sorted(unknown)))}")
-        how = {"batch": batch.folder.name, "seed": arguments.seed, "sessions": arguments.sessions, "dat_sessions": arguments.dat_sessions,
+        how = {"batch": batch.folder.name, "seed": arguments.seed, "sessions": arguments.sessions, "dat_sessions": arguments.dat_sessions, "brief": arguments.brief,
                "commit": batches.git(root, "rev-parse", "HEAD").stdout.strip()}
         code = 0 if arguments.table else build_and_judge(batch, arguments, root, how)
         if code:
