@@ -28,6 +28,9 @@ constexpr int read_depth = 16;
 constexpr std::uint32_t inline_octets = 512;
 constexpr std::uint64_t message = 1U << 31;
 }  // namespace limits
+/// Each queue pair has this room, also one that asks for none: programs for iWARP rely on it
+/// (rsockets, rdma_xclient), since cxgb4 grants some hundred octets to all and siw takes 80.
+constexpr std::uint32_t least_inline_octets = 64;
 
 /// The device that all contexts of ours belong to.
 [[nodiscard]] ibv_device& device();

@@ -135,6 +135,7 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* asked) {
     for (std::uint32_t* least :
          {&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge})
       *least = std::max(*least, 1U);
+    cap.max_inline_data = std::max(cap.max_inline_data, limits::least_inline_octets);
     qp.asked = *asked;
     qp.most_posted = std::size_t{2} * cap.max_send_wr;
     if (const int error = add_pair(shared, qp, domain); error != 0) return error;
