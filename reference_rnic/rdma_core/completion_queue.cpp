@@ -120,7 +120,8 @@ Cq& of(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }
 
 int next_poll(ibv_cq_ex* shown) {
   Cq& cq = of(shown);
-  if (poll_cq(cq.plain(), 1, &cq.current) != 1) return ENOENT;
+  if (const int taken = poll_cq(cq.plain(), 1, &cq.current); taken != 1)
+    return taken < 0 ? EINVAL : ENOENT;  // an error of the queue is no lack of completions
   shown->status = cq.current.status;
   shown->wr_id = cq.current.wr_id;
   return 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -109,15 +110,18 @@ struct Qp {
   /// Until the program has polled a completion, its request and those before it hold their places.
   std::uint64_t first_unpolled = 0;
   bool first_half_failed = false;
-  /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces.
+  /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces. No other thread enters
+  /// meanwhile (ibv_wr_start(3), Concurrency).
   struct Building {
     std::deque<ibv_send_wr> requests;
     std::deque<std::vector<ibv_sge>> pieces;
+    std::unique_lock<std::mutex> alone;
     std::deque<std::vector<std::byte>> copies;
     int error = 0;
   };
   std::unique_ptr<Building> building;
   [[nodiscard]] ibv_qp* plain() { return &shown.qp_base; }
+  std::mutex builder;
 };
 
 [[nodiscard]] inline Pd& of(ibv_pd* pd) { return *static_cast<Pd*>(pd); }
