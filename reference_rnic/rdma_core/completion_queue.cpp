@@ -196,7 +196,7 @@ int destroy_cq(ibv_cq* cq) {
   const int result = call([&](Engine& shared, Engine::Lock&) {
     const auto done = shared.rnic().destroy_completion_queue(ours.queue);
     if (!done) return errno_of(done.error());
-    shared.cq_by_handle.erase(ours.queue.value);
+    shared.cq_by_handle.erase(ours.queue.get().value);
     ours.prompt.set(false);
     forget_events(cq->context, cq);
     if (cq->channel == nullptr) return 0;
@@ -339,6 +339,10 @@ std::expected<Cq*, int> next_event(Engine& shared, Engine::Lock& lock, Channel& 
 }  // namespace
 
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  if (of(channel).events.inherited()) {
+    errno = ENODEV;
+    return -1;
+  }
   const access::NoCancellation whole;
   Engine& shared = engine();
   Engine::Lock lock = shared.lock();

@@ -60,7 +60,7 @@ void show(Engine& shared, Qp& qp, ibv_context* context, ibv_pd* pd) {
   shown.qp_type = qp.asked.qp_type;
   prepare_events(shown);
   offer_builder(qp.shown);
-  shared.qp_by_handle[qp.pair.value] = &qp;
+  shared.qp_by_handle[qp.pair.get().value] = &qp;
   shared.qp_by_number[shown.qp_num] = &qp;
 }
 
@@ -205,6 +205,7 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
 int destroy_qp(ibv_qp* qp) {
   Qp& ours = of(qp);
   const int result = call([&](Engine& shared, Engine::Lock& lock) {
+    if (!ours.pair.get()) return EINVAL;  // the parent's
     const auto idle = [&] {
       const auto info = shared.rnic().query_queue_pair(ours.pair);
       return !info || !info->connected || info->sends_outstanding == 0;
@@ -214,7 +215,7 @@ int destroy_qp(ibv_qp* qp) {
     shared.manager().leave(ours.pair);
     if (ours.id != nullptr) ours.id->pair_gone();
     static_cast<void>(shared.rnic().destroy_queue_pair(ours.pair));
-    shared.qp_by_handle.erase(ours.pair.value);
+    shared.qp_by_handle.erase(ours.pair.get().value);
     shared.qp_by_number.erase(qp->qp_num);
     forget_events(qp->context, qp);
     return 0;
