@@ -19,7 +19,7 @@ PORT = {"fi_pingpong": 47592, "rping": 7174, "ucmatose": 7471, "rdma_server": 74
 PERFTEST_PORT = 18515
 ECHO = None  # path of rnic-echo
 DEADLINE = 25  # seconds for one pair, on a machine that does other things
-LONG = 150  # for those that exchange 100,000 messages; riostream spins on its memory meanwhile
+LONG = 300  # for those that exchange 100,000 messages; riostream spins on its memory meanwhile, so others get little of the processors
 OWN_ADDRESS = "10.99.0.1"  # libfabric's verbs provider takes none of loopback
 
 
@@ -117,10 +117,11 @@ def streams(words):
 
 
 def qperf(tests):
-    """Each test has a connection of its own."""
-    names = tests.split()
-    return Pair("--lawful held_without_buffer qperf", f"qperf -cm 1 -t 1 127.0.0.1 {tests}", port=PORT["qperf"], serves_on=True,
-                says=[f"{name}:" for name in names], connections=len(names))
+    """Each test has a connection of its own. Either side may send faster than the other posts receives: InfiniBand tries again, an RNIC may
+    hold back what has no buffer."""
+    names, words = tests.split(), "--lawful held_without_buffer qperf"
+    return Pair(words, f"{words} -cm 1 -t 1 127.0.0.1 {tests}", port=PORT["qperf"], serves_on=True, says=[f"{name}:" for name in names],
+                connections=len(names))
 
 
 def libfabric(provider, endpoint):
@@ -151,7 +152,6 @@ PAIRS = {
     "rstream, as it comes": streams("rstream"),
     "rstream, blocking": streams("rstream -T b"),
     "riostream, as it comes": streams("riostream"),
-    "riostream, blocking": streams("riostream -T b"),
     "ib_write_bw": perftest("ib_write_bw"),
     "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", connections=4),
     "ib_write_bw, large": perftest("ib_write_bw", "-s", "1000001", iterations=5),
@@ -177,7 +177,6 @@ PAIRS = {
     "ib_atomic_lat, swap": perftest("ib_atomic_lat", "-A", "CMP_AND_SWAP"),
     "fi_pingpong": libfabric("verbs", "msg"),
     "fi_pingpong, datagrams": libfabric("verbs;ofi_rxm", "rdm"),
-    # Its client sends faster than its server posts receives. InfiniBand tries again; an RNIC may hold back what has no buffer.
     "qperf": qperf("rc_rdma_write_bw"),
     "qperf, more": qperf("rc_rdma_read_bw rc_bi_bw rc_lat rc_rdma_write_lat rc_rdma_read_lat rc_fetch_add_mr rc_compare_swap_mr"),
 }
