@@ -32,7 +32,7 @@ deb=("${core[@]}" libdapl-dev libwireshark-dev wireshark-dev file dpkg-dev help2
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
   ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping openssh-client)
 full=("${siw[@]}" clang-format-19 libbenchmark-dev tshark libwireshark-dev wireshark-dev dapl2-utils
-  perftest ibverbs-utils qperf libfabric-bin)
+  perftest ibverbs-utils qperf libfabric-bin netcat-traditional)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
   chromium fonts-dejavu-core openmpi-bin python3-mpi4py slurmctld slurmd slurm-client munge debootstrap file dpkg-dev help2man lintian sparse)
 

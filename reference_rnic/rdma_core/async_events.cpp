@@ -81,6 +81,10 @@ void announce(Engine& shared, const verbs::AsyncEvent& raised) {
 
 int get_async_event(ibv_context* context, ibv_async_event* event) {
   Context& ours = of(context);
+  if (ours.async_events.inherited()) {
+    errno = ENODEV;
+    return -1;
+  }
   for (;;) {
     if (!EventQueue<ibv_async_event>::take_token(ours.async_events.descriptor())) return -1;
     const auto lock = engine().lock();

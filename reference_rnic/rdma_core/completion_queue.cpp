@@ -120,7 +120,8 @@ Cq& of(ibv_cq_ex* cq) { return *reinterpret_cast<Cq*>(cq); }
 
 int next_poll(ibv_cq_ex* shown) {
   Cq& cq = of(shown);
-  if (poll_cq(cq.plain(), 1, &cq.current) != 1) return ENOENT;
+  if (const int taken = poll_cq(cq.plain(), 1, &cq.current); taken != 1)
+    return taken < 0 ? EINVAL : ENOENT;  // an error of the queue is no lack of completions
   shown->status = cq.current.status;
   shown->wr_id = cq.current.wr_id;
   return 0;
@@ -195,7 +196,7 @@ int destroy_cq(ibv_cq* cq) {
   const int result = call([&](Engine& shared, Engine::Lock&) {
     const auto done = shared.rnic().destroy_completion_queue(ours.queue);
     if (!done) return errno_of(done.error());
-    shared.cq_by_handle.erase(ours.queue.value);
+    shared.cq_by_handle.erase(ours.queue.get().value);
     ours.prompt.set(false);
     forget_events(cq->context, cq);
     if (cq->channel == nullptr) return 0;
@@ -338,6 +339,10 @@ std::expected<Cq*, int> next_event(Engine& shared, Engine::Lock& lock, Channel& 
 }  // namespace
 
 int get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
+  if (of(channel).events.inherited()) {
+    errno = ENODEV;
+    return -1;
+  }
   const access::NoCancellation whole;
   Engine& shared = engine();
   Engine::Lock lock = shared.lock();

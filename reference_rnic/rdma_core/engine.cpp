@@ -8,6 +8,7 @@
 
 #include "reference_rnic/access/consumer_setup.hpp"
 #include "reference_rnic/rdma_core/async_events.hpp"
+#include "reference_rnic/rdma_core/fork.hpp"
 #include "reference_rnic/rdma_core/rdma_cm_id.hpp"
 #include "reference_rnic/rdma_core/settings.hpp"
 
@@ -20,13 +21,20 @@ namespace {
 constexpr std::size_t max_segment = 8948;
 
 std::atomic<Engine*> current = nullptr;
+std::atomic<unsigned> forks_so_far = 0;
 
 /// The child has no progress thread, and its parent's sockets are the parent's: it begins anew.
-void begin_anew() { current = nullptr; }
+void begin_anew() {
+  current = nullptr;
+  forks_so_far.fetch_add(1, std::memory_order_relaxed);
+  forget_ids();
+}
 
 pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
 
 }  // namespace
+
+unsigned forks() { return forks_so_far.load(std::memory_order_relaxed); }
 
 Engine::Engine() {
   llp::TcpHost host;

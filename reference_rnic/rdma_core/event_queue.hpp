@@ -16,6 +16,7 @@
 #include "base/fifo.hpp"
 #include "base/file_descriptor.hpp"
 #include "reference_rnic/access/wakeup.hpp"
+#include "reference_rnic/rdma_core/fork.hpp"
 
 namespace rnic::rdma_core {
 
@@ -28,6 +29,8 @@ class EventQueue {
     if (!descriptor_) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
   [[nodiscard]] int descriptor() const { return descriptor_.get(); }
+  /// The parent of fork() gets its events; the descriptor counts them for both.
+  [[nodiscard]] bool inherited() const { return origin_.inherited(); }
 
   void push(Event event) {
     events_.push_back(std::move(event));
@@ -101,6 +104,7 @@ class EventQueue {
     static_cast<void>(::preadv2(descriptor_.get(), &room, 1, -1, RWF_NOWAIT));
   }
 
+  Origin origin_;
   base::FileDescriptor descriptor_;
   base::Fifo<Event> events_;
   Awaited awaited_ = Awaited::no;

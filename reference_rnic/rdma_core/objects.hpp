@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/fifo.hpp"
 #include "reference_rnic/rdma_core/engine.hpp"
 #include "reference_rnic/rdma_core/event_queue.hpp"
+#include "reference_rnic/rdma_core/fork.hpp"
 
 namespace rnic::rdma_core {
 
@@ -26,6 +28,9 @@ constexpr int completions = 1 << 20;
 constexpr int objects = 1 << 20;
 constexpr int read_depth = 16;
 constexpr std::uint32_t inline_octets = 512;
+/// Each queue pair has this room, also one that asks for none: programs for iWARP rely on it
+/// (rsockets, rdma_xclient), since cxgb4 grants some hundred octets to all and siw takes 80.
+constexpr std::uint32_t least_inline_octets = 64;
 constexpr std::uint64_t message = 1U << 31;
 }  // namespace limits
 
@@ -43,13 +48,13 @@ struct Context {
 [[nodiscard]] Context& of(ibv_context* context);
 
 struct Pd : ibv_pd {
-  verbs::DomainHandle domain{};
+  Owned<verbs::DomainHandle> domain{};
 };
 struct Mr : ibv_mr {
-  verbs::RegionHandle region{};
+  Owned<verbs::RegionHandle> region{};
 };
 struct Mw : ibv_mw {
-  verbs::WindowHandle window{};
+  Owned<verbs::WindowHandle> window{};
 };
 struct Channel : ibv_comp_channel {
   EventQueue<Cq*> events;
@@ -60,7 +65,7 @@ struct Channel : ibv_comp_channel {
 
 struct Cq {
   ibv_cq_ex shown{};  ///< first: programs hold it, or its beginning as an ibv_cq
-  verbs::CompletionQueueHandle queue{};
+  Owned<verbs::CompletionQueueHandle> queue{};
   /// Of work that a queue pair got after it had left RTS and that the RNIC does not take any more.
   base::Fifo<ibv_wc> flushed{};
   /// The program waits for the next completion. The RNIC knows it too, but for `flushed`.
@@ -73,7 +78,7 @@ struct Cq {
 };
 
 struct Srq : ibv_srq {
-  verbs::SharedQueueHandle queue{};
+  Owned<verbs::SharedQueueHandle> queue{};
   std::uint32_t events_reported = 0;
 };
 
@@ -91,7 +96,7 @@ constexpr unsigned all_remote_access =
 
 struct Qp {
   ibv_qp_ex shown{};  ///< first: programs hold its `qp_base`
-  verbs::QueuePairHandle pair{};
+  Owned<verbs::QueuePairHandle> pair{};
   CmId* id = nullptr;  ///< that connects it, or has
   ibv_qp_init_attr asked{};
   ibv_qp_state state =
@@ -106,13 +111,16 @@ struct Qp {
   /// Until the program has polled a completion, its request and those before it hold their places.
   std::uint64_t first_unpolled = 0;
   bool first_half_failed = false;
-  /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces.
+  /// Requests between ibv_wr_start and ibv_wr_complete, and their pieces. No other thread enters
+  /// meanwhile (ibv_wr_start(3), Concurrency).
   struct Building {
+    std::unique_lock<std::mutex> alone;
     std::deque<ibv_send_wr> requests;
     std::deque<std::vector<ibv_sge>> pieces;
     std::deque<std::vector<std::byte>> copies;
     int error = 0;
   };
+  std::mutex builder;
   std::unique_ptr<Building> building;
   [[nodiscard]] ibv_qp* plain() { return &shown.qp_base; }
 };

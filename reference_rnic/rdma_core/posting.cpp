@@ -7,6 +7,7 @@
 #include <expected>
 
 #include "reference_rnic/rdma_core/objects.hpp"
+#include "reference_rnic/verbs/work_rules.hpp"
 
 namespace rnic::rdma_core {
 
@@ -143,6 +144,21 @@ class PostedList {
     }
     return error;
   }
+  /// 0, or why the RNIC would not take all.
+  [[nodiscard]] int fault() const {
+    const ibv_qp_cap& cap = qp_.asked.cap;
+    for (const verbs::SendRequest& request : list_.requests)
+      if (const auto error = verbs::fault_in(request, std::max(cap.max_send_sge, cap.max_recv_sge),
+                                             cap.max_inline_data))
+        return errno_of(*error);
+    const ibv_pd* domain = qp_.plain()->pd;
+    const bool binds_elsewhere = std::ranges::any_of(list_.origins, [&](const ibv_send_wr* wr) {
+      if (wr->opcode != IBV_WR_BIND_MW) return false;
+      const ibv_mr* region = wr->bind_mw.bind_info.mr;
+      return wr->bind_mw.mw->pd != domain || (region != nullptr && region->pd != domain);
+    });
+    return binds_elsewhere ? EINVAL : 0;
+  }
   /// 0, or why the RNIC has not taken all; `bad` is then the first that it has not.
   int post(ibv_send_wr** bad) {
     const auto done = shared_.rnic().post_send(qp_.pair, list_.requests);
@@ -243,10 +259,12 @@ namespace {
 
 Qp& of(ibv_qp_ex* qp) { return *reinterpret_cast<Qp*>(qp); }
 
-Qp::Building& building_of(ibv_qp_ex* qp) {
-  auto& building = of(qp).building;
-  if (!building) building = std::make_unique<Qp::Building>();
-  return *building;
+/// After ibv_wr_start; the other calls are no use before it.
+Qp::Building& building_of(ibv_qp_ex* qp) { return *of(qp).building; }
+
+/// ibv_wr_complete reports the first.
+void fail(Qp::Building& building, int error) {
+  if (building.error == 0) building.error = error;
 }
 
 ibv_send_wr& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
@@ -260,10 +278,7 @@ ibv_send_wr& begin(ibv_qp_ex* qp, ibv_wr_opcode opcode) {
 
 void set_sges(ibv_qp_ex* qp, std::vector<ibv_sge> list, unsigned flags) {
   Qp::Building& building = building_of(qp);
-  if (building.requests.empty()) {
-    building.error = EINVAL;
-    return;
-  }
+  if (building.requests.empty()) return fail(building, EINVAL);
   std::vector<ibv_sge>& kept = building.pieces.emplace_back(std::move(list));
   ibv_send_wr& wr = building.requests.back();
   wr.sg_list = kept.data();
@@ -284,15 +299,18 @@ void set_copy(ibv_qp_ex* qp, std::span<const ibv_data_buf> buffers) {
   set_sges(qp, {sge}, IBV_SEND_INLINE);
 }
 
+/// All of them or, where one cannot be posted, none (ibv_wr_complete(3), Return value).
 int post_built(ibv_qp_ex* qp) {
   const auto building = std::exchange(of(qp).building, nullptr);
-  if (!building) return 0;
   if (building->error != 0) return building->error;
-  if (building->requests.empty()) return 0;
-  for (std::size_t i = 0; i + 1 < building->requests.size(); ++i)
-    building->requests[i].next = &building->requests[i + 1];
-  ibv_send_wr* bad = nullptr;
-  return post_send(of(qp).plain(), &building->requests.front(), &bad);
+  return call([&](Engine& shared, Engine::Lock&) {
+    PostedList list(shared, of(qp));
+    for (ibv_send_wr& wr : building->requests)
+      if (const int error = list.add(wr); error != 0) return error;
+    if (const int error = list.fault(); error != 0) return error;
+    ibv_send_wr* bad = nullptr;
+    return list.post(&bad);
+  });
 }
 
 void to(ibv_send_wr& wr, std::uint32_t rkey, std::uint64_t address) {
@@ -300,12 +318,16 @@ void to(ibv_send_wr& wr, std::uint32_t rkey, std::uint64_t address) {
   wr.wr.rdma.remote_addr = address;
 }
 
-void refuse(ibv_qp_ex* qp) { building_of(qp).error = EOPNOTSUPP; }
+void refuse(ibv_qp_ex* qp) { fail(building_of(qp), EOPNOTSUPP); }
 
 }  // namespace
 
 void offer_builder(ibv_qp_ex& shown) {
-  shown.wr_start = [](ibv_qp_ex* qp) { of(qp).building.reset(); };
+  shown.wr_start = [](ibv_qp_ex* qp) {
+    std::unique_lock alone(of(qp).builder);
+    of(qp).building = std::make_unique<Qp::Building>();
+    of(qp).building->alone = std::move(alone);
+  };
   shown.wr_complete = post_built;
   shown.wr_abort = [](ibv_qp_ex* qp) { of(qp).building.reset(); };
   shown.wr_rdma_write = [](ibv_qp_ex* qp, std::uint32_t rkey, std::uint64_t address) {

@@ -60,7 +60,7 @@ void show(Engine& shared, Qp& qp, ibv_context* context, ibv_pd* pd) {
   shown.qp_type = qp.asked.qp_type;
   prepare_events(shown);
   offer_builder(qp.shown);
-  shared.qp_by_handle[qp.pair.value] = &qp;
+  shared.qp_by_handle[qp.pair.get().value] = &qp;
   shared.qp_by_number[shown.qp_num] = &qp;
 }
 
@@ -135,6 +135,7 @@ ibv_qp* create_qp(ibv_context* context, ibv_pd* pd, ibv_qp_init_attr* asked) {
     for (std::uint32_t* least :
          {&cap.max_send_wr, &cap.max_recv_wr, &cap.max_send_sge, &cap.max_recv_sge})
       *least = std::max(*least, 1U);
+    cap.max_inline_data = std::max(cap.max_inline_data, limits::least_inline_octets);
     qp.asked = *asked;
     qp.most_posted = std::size_t{2} * cap.max_send_wr;
     if (const int error = add_pair(shared, qp, domain); error != 0) return error;
@@ -204,6 +205,7 @@ int modify_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask) {
 int destroy_qp(ibv_qp* qp) {
   Qp& ours = of(qp);
   const int result = call([&](Engine& shared, Engine::Lock& lock) {
+    if (!ours.pair.get()) return EINVAL;  // the parent's
     const auto idle = [&] {
       const auto info = shared.rnic().query_queue_pair(ours.pair);
       return !info || !info->connected || info->sends_outstanding == 0;
@@ -213,7 +215,7 @@ int destroy_qp(ibv_qp* qp) {
     shared.manager().leave(ours.pair);
     if (ours.id != nullptr) ours.id->pair_gone();
     static_cast<void>(shared.rnic().destroy_queue_pair(ours.pair));
-    shared.qp_by_handle.erase(ours.pair.value);
+    shared.qp_by_handle.erase(ours.pair.get().value);
     shared.qp_by_number.erase(qp->qp_num);
     forget_events(qp->context, qp);
     return 0;

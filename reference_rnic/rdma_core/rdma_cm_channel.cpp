@@ -48,11 +48,13 @@ int open_channel(int flags) {
   return descriptor;
 }
 
+/// What the child of fork() closes is its descriptor only; the parent keeps identifiers and events.
 void close_channel(CmChannel* channel) {
-  call([&](Engine& shared, Engine::Lock&) {
-    remove_ids(shared, *channel);
-    return 0;
-  });
+  if (!channel->events.inherited())
+    call([&](Engine& shared, Engine::Lock&) {
+      remove_ids(shared, *channel);
+      return 0;
+    });
   delete channel;  // closes the descriptor
 }
 

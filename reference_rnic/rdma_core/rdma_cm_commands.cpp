@@ -146,6 +146,13 @@ int migrate(CmChannel& channel, CmId& id, const Command& command) {
   return 0;
 }
 
+/// No iWARP device joins a group, whatever the identifier is.
+bool is_multicast(const Command& command) {
+  return command.header.cmd == RDMA_USER_CM_CMD_JOIN_IP_MCAST ||
+         command.header.cmd == RDMA_USER_CM_CMD_JOIN_MCAST ||
+         command.header.cmd == RDMA_USER_CM_CMD_LEAVE_MCAST;
+}
+
 /// The identifier that the command is for.
 std::uint32_t number_in(const Command& command) {
   switch (command.header.cmd) {
@@ -216,7 +223,7 @@ int carry_out_on(Engine& shared, CmChannel& channel, CmId& id, const Command& co
       return migrate(channel, id, command);
     case RDMA_USER_CM_CMD_NOTIFY:  // that the peer's first message has come: an iWARP RNIC knows
       return 0;
-    default:  // multicast, and what the kernel does not have either
+    default:  // what the kernel does not have either
       return ENOSYS;
   }
 }
@@ -237,6 +244,7 @@ int get_event(CmChannel& channel, const Command& command) {
 }  // namespace
 
 int carry_out(CmChannel& channel, std::span<const std::byte> octets) {
+  if (channel.events.inherited()) return ENODEV;  // the RNIC behind it is the parent's
   Command command;
   if (octets.size() < sizeof command.header) return EINVAL;
   std::memcpy(&command.header, octets.data(), sizeof command.header);
@@ -245,6 +253,7 @@ int carry_out(CmChannel& channel, std::span<const std::byte> octets) {
   if (command.header.cmd == RDMA_USER_CM_CMD_GET_EVENT) return get_event(channel, command);
   return call([&](Engine& shared, Engine::Lock&) {
     if (command.header.cmd == RDMA_USER_CM_CMD_CREATE_ID) return create_id(channel, command);
+    if (is_multicast(command)) return ENOSYS;
     CmId* id = find_id(number_in(command));
     return id == nullptr ? ENOENT : carry_out_on(shared, channel, *id, command);
   });

@@ -20,9 +20,13 @@ namespace {
 
 using access::ConnectionManager;
 
-std::map<std::uint32_t, std::unique_ptr<CmId>>& ids() {
-  static auto& all = *new std::map<std::uint32_t, std::unique_ptr<CmId>>;  // NOLINT: as the engine
-  return all;
+using Ids = std::map<std::uint32_t, std::unique_ptr<CmId>>;
+
+constinit Ids* all_ids = nullptr;
+
+Ids& ids() {
+  if (all_ids == nullptr) all_ids = new Ids;  // NOLINT: as the engine
+  return *all_ids;
 }
 
 bool is_any(const base::Address& address) { return address.octets == base::Address{}.octets; }
@@ -86,6 +90,8 @@ CmId& add_id(std::unique_ptr<CmId> id) {
   ids()[added.number()] = std::move(id);
   return added;
 }
+
+void forget_ids() { all_ids = nullptr; }
 
 void remove_id(Engine& shared, std::uint32_t number) {
   CmId* id = find_id(number);

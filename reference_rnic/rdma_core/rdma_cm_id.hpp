@@ -113,6 +113,8 @@ class CmId {
 [[nodiscard]] CmId* find_id(std::uint32_t number);
 CmId& add_id(std::unique_ptr<CmId> id);
 void remove_id(Engine& shared, std::uint32_t number);
+/// In the child of fork(): they are its parent's, whose threads may have been changing them.
+void forget_ids();
 /// Those of a channel that is closed go with it.
 void remove_ids(Engine& shared, const CmChannel& channel);
 

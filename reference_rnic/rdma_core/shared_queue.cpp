@@ -59,7 +59,7 @@ int destroy_srq(ibv_srq* srq) {
   const int result = call([&](Engine& shared, Engine::Lock&) {
     const auto done = shared.rnic().destroy_shared_queue(ours.queue);
     if (!done) return errno_of(done.error());
-    shared.srq_by_handle.erase(ours.queue.value);
+    shared.srq_by_handle.erase(ours.queue.get().value);
     forget_events(srq->context, srq);
     return 0;
   });

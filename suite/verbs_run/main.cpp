@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* rsocket_library = "/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so";
+constexpr const char* rsocket_library = RNIC_RSOCKET_LIBRARY;  // of the architecture built for
 
 int fail(int code, const std::string& why) {
   base::say(stderr, "rnic-run: {}\n", why);
