@@ -42,7 +42,7 @@ class EpollLoop::State {
       const Round events = poll(timers == Round::nothing ? deadline : TimePoint{}, done);
       if (events == Round::done) return true;
       // One round always runs, so that a deadline of "now" dispatches what is ready.
-      if (Clock::now() >= deadline) return false;
+      if (has_passed(deadline)) return false;
     }
   }
 
@@ -96,7 +96,13 @@ class EpollLoop::State {
  private:
   enum class Round : std::uint8_t { nothing, dispatched, done };
 
+  /// To know it of no deadline, or of one that a poll has, takes no clock.
+  static bool has_passed(TimePoint deadline) {
+    return deadline != TimePoint::max() && (deadline == TimePoint{} || Clock::now() >= deadline);
+  }
+
   Round run_due_timers(const std::function<bool()>& done) {
+    if (!timers_.next()) return Round::nothing;
     const TimePoint now = Clock::now();
     Round round = Round::nothing;
     for (int i = 0; i < timers_per_round && timers_.next() && *timers_.next() <= now; ++i) {
@@ -153,6 +159,10 @@ bool EpollLoop::run_until(TimePoint deadline, const std::function<bool()>& done)
 
 TimerId EpollLoop::schedule(TimePoint when, std::function<void()> callback) {
   return state_->timers_.add(when, std::move(callback));
+}
+
+TimerId EpollLoop::defer(std::function<void()> callback) {
+  return state_->timers_.add_due(now(), std::move(callback));
 }
 
 void EpollLoop::cancel(TimerId timer) { state_->timers_.cancel(timer); }

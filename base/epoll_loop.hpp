@@ -23,6 +23,7 @@ class EpollLoop final : public EventLoop {
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
   TimerId schedule(TimePoint when, std::function<void()> callback) override;
   void cancel(TimerId timer) override;
+  TimerId defer(std::function<void()> callback) override;
   TimerId schedule_before_wait(TimePoint latest, std::function<void()> callback) override;
   [[nodiscard]] std::uint64_t waits() const override;
 

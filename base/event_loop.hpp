@@ -37,7 +37,9 @@ class EventLoop {
 
   /// Runs `callback` from the dispatch loop as soon as possible: this breaks recursion between two
   /// objects.
-  TimerId defer(std::function<void()> callback) { return schedule(now(), std::move(callback)); }
+  virtual TimerId defer(std::function<void()> callback) {
+    return schedule(now(), std::move(callback));
+  }
 };
 
 }  // namespace base

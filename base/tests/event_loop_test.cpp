@@ -71,6 +71,23 @@ BOOST_AUTO_TEST_CASE(real_time_waits_for_timer_and_deadline) {
   BOOST_TEST((loop.now() - start < 2s));
 }
 
+BOOST_AUTO_TEST_CASE(deferred_callbacks_and_timers_run_in_the_order_of_their_times) {
+  EpollLoop loop;
+  std::vector<int> order;
+  const auto note = [&](int number) { return [&order, number] { order.push_back(number); }; };
+  loop.defer(note(1));
+  loop.schedule(loop.now() + 1h, note(99));
+  const TimerId cancelled = loop.defer(note(98));
+  loop.defer(note(2));
+  loop.schedule(loop.now() - 1s, note(0));
+  loop.cancel(cancelled);
+  loop.schedule(loop.now(), note(3));
+  loop.defer(note(4));
+  loop.run_until(loop.now() + 5s, [&] { return order.size() == 5; });
+  loop.cancel(cancelled);
+  BOOST_TEST(order == (std::vector{0, 1, 2, 3, 4}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(deferred_callbacks_do_not_starve_io) {
   EpollLoop loop;
   std::array<int, 2> ends{};

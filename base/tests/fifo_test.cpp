@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "base/fifo.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <memory>
 #include <utility>
@@ -56,6 +57,40 @@ BOOST_AUTO_TEST_CASE(it_holds_what_cannot_be_copied) {
   for (int i = 0; i < 20; ++i) fifo.push_back(std::make_unique<int>(i));
   BOOST_TEST(*fifo.front() == 0);
   BOOST_TEST(*fifo.back() == 19);
+}
+
+BOOST_AUTO_TEST_CASE(one_of_its_own_elements_may_be_added_again) {
+  base::Fifo<std::vector<int>> fifo;
+  fifo.push_back({1, 2, 3});
+  for (int i = 0; i < 20; ++i) fifo.push_back(fifo.front());
+  for (const std::vector<int>& each : fifo)
+    BOOST_TEST(each == (std::vector{1, 2, 3}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_sought_is_found_across_the_end_of_the_memory) {
+  base::Fifo<int> fifo;
+  for (int i = 0; i < 12; ++i) fifo.push_back(i);
+  for (int i = 0; i < 10; ++i) fifo.pop_front();
+  for (int i = 12; i < 20; ++i) fifo.push_back(i);
+  BOOST_TEST((std::ranges::lower_bound(fifo, 17) - fifo.begin()) == 7);
+  BOOST_TEST((std::ranges::find(std::as_const(fifo), 20) == std::as_const(fifo).end()));
+  BOOST_TEST(*(fifo.end() - 1) == *fifo.rbegin());
+  fifo.erase(std::ranges::find(fifo, 13));
+  fifo.erase(std::ranges::find(fifo, 18));
+  BOOST_TEST(contents(fifo) == (std::vector{10, 11, 12, 14, 15, 16, 17, 19}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_given_back_only_if_nothing_is_in_it) {
+  base::Fifo<int> fifo;
+  fifo.push_back(1);
+  fifo.release();
+  BOOST_TEST(fifo.front() == 1);
+  base::Fifo<int> moved = std::move(fifo);
+  moved.pop_front();
+  moved.release();
+  moved.push_back(2);
+  BOOST_TEST(contents(moved) == std::vector{2}, boost::test_tools::per_element());
 }
 
 /// Its copy has memory of its own, and its move might throw.

@@ -72,23 +72,37 @@ class StreamChannels final : public Channels {
     verbs::QueuePairHandle handle{};
     unsigned outstanding = 0, received = 0;
   };
+  struct Asked {
+    std::uint64_t offset = 0;
+    Operation operation = Operation::send;
+    std::size_t size = 0;
+    unsigned count = 0;
+    bool operator==(const Asked&) const = default;
+  };
   void post_from(std::uint64_t offset, unsigned connection, Operation operation, std::size_t size,
                  unsigned count) {
     Pair& pair = pairs_[connection];
     wait([&] { return pair.outstanding + count <= window; });
-    static constexpr std::array operations{verbs::Operation::send, verbs::Operation::write,
-                                           verbs::Operation::read};
-    const verbs::SendRequest request{.operation = operations[static_cast<std::size_t>(operation)],
-                                     .pieces = {{.stag = region_.stag,
-                                                 .offset = offset,
-                                                 .length = static_cast<std::uint32_t>(size)}},
-                                     .remote_stag = peer_stag_,
-                                     .signaled = false};
-    sends_.assign(count, request);
-    sends_.back().signaled = true;  // it completes for all
-    sends_.back().id = count;
+    prepare({offset, operation, size, count});
     pair.outstanding += count;
     need(rnic_.post_send(pair.handle, sends_).has_value(), "post_send");
+  }
+  /// A consumer keeps its requests as long as they are the same.
+  void prepare(const Asked& asked) {
+    if (asked == asked_) return;
+    asked_ = asked;
+    static constexpr std::array operations{verbs::Operation::send, verbs::Operation::write,
+                                           verbs::Operation::read};
+    const verbs::SendRequest request{
+        .operation = operations[static_cast<std::size_t>(asked.operation)],
+        .pieces = {{.stag = region_.stag,
+                    .offset = asked.offset,
+                    .length = static_cast<std::uint32_t>(asked.size)}},
+        .remote_stag = peer_stag_,
+        .signaled = false};
+    sends_.assign(asked.count, request);
+    sends_.back().signaled = true;  // it completes for all
+    sends_.back().id = asked.count;
   }
   void add_pair() {
     Pair& pair = pairs_.emplace_back();
@@ -101,11 +115,13 @@ class StreamChannels final : public Channels {
     if (pairs_.size() <= setup_.active) post_receives(pair, receives_posted);
   }
   void post_receives(Pair& pair, unsigned count) {
-    const verbs::ReceiveRequest request{
-        .pieces = {{.stag = region_.stag,
-                    .offset = 0,
-                    .length = static_cast<std::uint32_t>(memory_.size())}}};
-    receives_.assign(count, request);
+    if (receives_.size() != count) {
+      const verbs::ReceiveRequest request{
+          .pieces = {{.stag = region_.stag,
+                      .offset = 0,
+                      .length = static_cast<std::uint32_t>(memory_.size())}}};
+      receives_.assign(count, request);
+    }
     need(rnic_.post_receive(pair.handle, receives_).has_value(), "post_receive");
   }
   /// The client needs the STag of the server's region.
@@ -159,6 +175,7 @@ class StreamChannels final : public Channels {
   verbs::RegionInfo region_;
   std::vector<Pair> pairs_;
   std::array<verbs::Completion, 64> taken_;
+  Asked asked_;  ///< of sends_
   std::vector<verbs::SendRequest> sends_;
   std::vector<verbs::ReceiveRequest> receives_;
   std::unordered_map<std::uint64_t, std::size_t> by_handle_;

@@ -103,7 +103,7 @@ class Ep final : public Object {
   [[nodiscard]] Notice notice_of(const verbs::Completion& completion, const Posted& posted) const;
   void watch(Evd* evd, DAT_COMPLETION_FLAGS flags, int change) const;
 
-  PostedTable posted_;
+  PostedTable posted_, posted_receives_;
   base::Fifo<verbs::ReceiveRequest> preposted_;
   std::vector<verbs::Completion> held_;  ///< until the consumer knows of the connection
   std::vector<std::byte> private_data_;  ///< of the latest connection event

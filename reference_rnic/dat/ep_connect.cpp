@@ -152,6 +152,7 @@ void Ep::rejected() {
 void Ep::reset() {
   if (state == DAT_EP_STATE_UNCONNECTED) return;
   close_pair();
+  posted_receives_ = {};
   std::exchange(posted_, {}).for_each([this](const Posted& posted) {
     if (posted.sink) static_cast<void>(ia->rnic().deregister(posted.sink));
   });

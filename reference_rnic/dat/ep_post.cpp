@@ -22,7 +22,7 @@ DAT_RETURN Ep::post_receive(verbs::ReceiveRequest request, const Posted& posted)
   } else {
     preposted_.push_back(std::move(request));
   }
-  posted_.add(id, posted);
+  posted_receives_.add(id, posted);
   ++receives;
   check_watermarks();
   return DAT_SUCCESS;
@@ -149,8 +149,9 @@ void Ep::completed(const verbs::Completion& completion) {
   const bool unannounced =
       state == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING || state == DAT_EP_STATE_COMPLETION_PENDING;
   if (unannounced) return held_.push_back(completion);
-  const bool shared = srq && completion.operation == verbs::Operation::receive;
-  PostedTable& table = shared ? srq->posted : posted_;
+  const bool received = completion.operation == verbs::Operation::receive;
+  const bool shared = srq && received;
+  PostedTable& table = shared ? srq->posted : received ? posted_receives_ : posted_;
   const std::optional<Posted> taken = table.take(completion.id);
   if (!taken) return;
   const Posted& posted = *taken;

@@ -2,7 +2,6 @@
 // The layers below an IA, and the dispatch of their events.
 #include "reference_rnic/dat/ia.hpp"
 
-#include <array>
 #include <cerrno>
 
 #include "reference_rnic/access/consumer_setup.hpp"
@@ -54,12 +53,11 @@ DAT_IA_HANDLE Ia::consumers_handle() const {
 // ---- completions ----
 
 void Ia::drain() {
-  std::array<verbs::Completion, 8> batch;
   for (;;) {
-    const auto count = rnic_.poll(completions_, batch);
+    const auto count = rnic_.poll(completions_, taken_);
     if (!count || *count == 0) break;
     for (std::size_t i = 0; i < *count; ++i)
-      if (Ep* ep = owner(batch[i].queue_pair)) ep->completed(batch[i]);
+      if (Ep* ep = owner(taken_[i].queue_pair)) ep->completed(taken_[i]);
   }
   static_cast<void>(rnic_.arm(completions_, verbs::Arm::next));
 }

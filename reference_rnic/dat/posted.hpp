@@ -34,7 +34,9 @@ class PostedTable {
     return entries_.back().posted;
   }
   std::optional<Posted> take(std::uint64_t id) {
-    const auto found = std::ranges::lower_bound(entries_, id, {}, &Entry::id);
+    const bool is_first = !entries_.empty() && entries_.front().id == id;
+    const auto found =
+        is_first ? entries_.begin() : std::ranges::lower_bound(entries_, id, {}, &Entry::id);
     if (found == entries_.end() || found->id != id) return std::nullopt;
     std::optional<Posted> taken(std::move(found->posted));
     entries_.erase(found);

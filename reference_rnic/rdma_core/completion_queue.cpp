@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstring>
 #include <thread>
@@ -97,7 +96,7 @@ void raise(Engine& shared, verbs::CompletionQueueHandle handle) {
 }
 
 int take(Engine& shared, Cq& cq, int count, ibv_wc* wc) {
-  std::array<verbs::Completion, 16> batch;
+  auto& batch = shared.taken;
   int filled = 0;
   while (filled < count) {
     const auto want = std::min(batch.size(), static_cast<std::size_t>(count - filled));

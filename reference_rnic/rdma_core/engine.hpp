@@ -2,6 +2,7 @@
 // What all calls of a process share: the progress thread with its lock and loop, and the one RNIC.
 #pragma once
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,7 @@ class Engine : public access::ProgressThread {
     std::vector<verbs::SendRequest> requests;
     std::vector<ibv_send_wr*> origins;
   } send_list;
+  std::array<verbs::Completion, 16> taken;  ///< on their way to the program; not cleared each time
 
  private:
   void happened(const verbs::AsyncEvent& event);

@@ -129,11 +129,15 @@ std::expected<std::optional<OutgoingMessage>, Fault> Machine::next_message() {
                             turn_ == Source::responses, either};
   turn_ = context_.decisions.decide(choice, &Decisions::responses_first) ? Source::responses
                                                                          : Source::posted_work;
-  for (const Source source : {turn_, other(turn_)}) {
-    auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
-    if (!message || *message) return message;
-  }
-  return std::nullopt;
+  return next_from(waits_at(turn_) ? turn_ : other(turn_));
+}
+
+/// The next message of one source, or else of the other.
+std::expected<std::optional<OutgoingMessage>, Fault> Machine::next_from(Source source) {
+  auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
+  if (message && !*message && source == turn_ && waits_at(other(turn_)))
+    message = next_from(other(turn_));
+  return message;
 }
 
 void Machine::message_sent(const MessageTag& tag) {

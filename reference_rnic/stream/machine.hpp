@@ -130,6 +130,10 @@ class Machine final : public Stream, private SegmentSink {
   [[nodiscard]] static Source other(Source source) {
     return source == Source::responses ? Source::posted_work : Source::responses;
   }
+  [[nodiscard]] bool waits_at(Source source) const {
+    return source == Source::responses ? read_queue_.waiting() : send_queue_.waiting();
+  }
+  [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next_from(Source source);
 
   std::shared_ptr<Scratch> scratch_;
   Context context_;

@@ -7,8 +7,7 @@
 #include <expected>
 #include <optional>
 
-#include <boost/container/small_vector.hpp>
-
+#include "base/short_list.hpp"
 #include "reference_rnic/wire/bytes.hpp"
 
 namespace rnic::stream {
@@ -34,7 +33,7 @@ enum class MemoryAccess : std::uint8_t {
 /// A posted receive buffer: a scatter list of the consumer's memory.
 struct ReceiveBuffer {
   std::uint64_t work_id = 0;
-  boost::container::small_vector<wire::MutableBytes, 2> pieces;
+  base::ShortList<wire::MutableBytes, 2> pieces;
   std::size_t capacity = 0;  ///< octets in all pieces
 };
 

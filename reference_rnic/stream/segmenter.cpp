@@ -48,7 +48,7 @@ std::uint32_t Segmenter::take_sequence_number() {
   return msn;
 }
 
-void Segmenter::begin(OutgoingMessage message) {
+void Segmenter::begin(OutgoingMessage&& message) {
   assert(!message_);
   message_ = std::move(message);
   sent_ = 0;

@@ -23,7 +23,7 @@ class Segmenter {
   Segmenter(Context& context, Transmitter& transmitter);
 
   /// Begins a message. The previous one must be finished.
-  void begin(OutgoingMessage message);
+  void begin(OutgoingMessage&& message);
   [[nodiscard]] bool busy() const { return message_.has_value(); }
   [[nodiscard]] std::optional<MessageTag> current() const;
   /// Queues the next segment. The fault: the source of a Read Response is not accessible (any

@@ -63,13 +63,11 @@ Fault local_fault(const char* detail) {
 
 }  // namespace
 
-void SendQueue::post(Work work) {
-  Entry entry;
-  entry.length = length_of(work);
-  entry.work = std::move(work);
+void SendQueue::post(Work&& work) {
+  Entry& entry = entries_.emplace_back(std::move(work));
+  entry.length = length_of(entry.work);
   entry.number = next_number_++;
-  entries_.push_back(std::move(entry));
-  if (refusing_) finish(entries_.back(), WorkStatus::flushed);
+  if (refusing_) finish(entry, WorkStatus::flushed);
 }
 
 void SendQueue::post_rtr(OutgoingMessage& message, WorkKind kind) {
@@ -180,10 +178,12 @@ std::optional<Fault> SendQueue::run_local() {
   return std::nullopt;
 }
 
-OutgoingMessage SendQueue::message_for(Entry& entry) {
+std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::message_for(Entry& entry) {
   entry.progress = Progress::issued;
   if (awaits_response(entry.work.kind)) ++responses_due_;
-  OutgoingMessage message;
+  // It is made where it is returned.
+  std::expected<std::optional<OutgoingMessage>, Fault> made(std::in_place, std::in_place);
+  OutgoingMessage& message = **made;
   switch (entry.work.kind) {
     case WorkKind::send:
       message.opcode = send_opcode(entry.work);
@@ -213,7 +213,7 @@ OutgoingMessage SendQueue::message_for(Entry& entry) {
   message.length = message.header.size() + total(message.gather);
   message.tag = {Purpose::work, entry.number};
   context_.decisions.ask(&Decisions::work_message, entry, message);
-  return message;
+  return made;
 }
 
 /// RFC 5040 section 4.4.

@@ -33,7 +33,7 @@ class SendQueue {
 
   explicit SendQueue(Context& context) : context_(context) {}
 
-  void post(Work work);
+  void post(Work&& work);
   /// Posts the RTR indication (RFC 6581 section 9.2), ahead of everything else.
   void post_rtr(OutgoingMessage& message, WorkKind kind);
   /// Whether work waits for its turn.
@@ -77,7 +77,7 @@ class SendQueue {
   [[nodiscard]] std::size_t outbound_limit() const;
   [[nodiscard]] std::optional<WorkStatus> refused(const Entry& entry) const;
   [[nodiscard]] bool must_wait(const Entry& entry) const;
-  [[nodiscard]] OutgoingMessage message_for(Entry& entry);
+  [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> message_for(Entry& entry);
   [[nodiscard]] OutgoingMessage read_request(const Entry& entry) const;
   [[nodiscard]] OutgoingMessage atomic_request(Entry& entry);
   [[nodiscard]] static bool awaits_response(WorkKind kind) {

@@ -24,22 +24,17 @@ bool continues(wire::Bytes first, wire::Bytes second) {
 
 }  // namespace
 
-void Transmitter::append(Unit unit) {
-  pending_ += unit.size;
-  units_.push_back(std::move(unit));
-}
-
 void Transmitter::queue_startup_frame(std::vector<std::byte> octets) {
-  Unit unit;
+  Unit& unit = units_.emplace_back();
   unit.owned = std::move(octets);
   unit.size = unit.owned.size();
   unit.tag.purpose = Purpose::startup_frame;
-  append(std::move(unit));
+  pending_ += unit.size;
 }
 
 void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy,
                              MessageTag tag, bool last) {
-  Unit unit;
+  Unit& unit = units_.emplace_back();
   unit.tag = tag;
   unit.last = last;
   write_parts(unit, header, payload, copy || total(payload) <= copied_payload);
@@ -50,7 +45,7 @@ void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> pa
   unit.size = unit.owned.empty() ? unit.head.size() + total(unit.payload) + unit.trailer.size()
                                  : unit.owned.size();
   position_ += unit.size;
-  append(std::move(unit));
+  pending_ += unit.size;
 }
 
 /// The parts of an FPDU, and which of them the CRC covers.

@@ -73,7 +73,6 @@ class Transmitter {
     bool frozen = false;  ///< `owned` is the rest of an FPDU whose front the LLP has
   };
 
-  void append(Unit unit);
   void write_parts(Unit& unit, wire::Bytes header, std::span<const wire::Bytes> payload, bool copy);
   [[nodiscard]] FpduFields fields_for(std::size_t ulpdu_length) const;
   void seal(Unit& unit);

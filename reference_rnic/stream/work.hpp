@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <optional>
 
-#include <boost/container/small_vector.hpp>
-
+#include "base/short_list.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
 
 namespace rnic::stream {
 
 /// Pieces of memory, in order. Most work has one or two, and then allocates nothing.
-using GatherList = boost::container::small_vector<wire::Bytes, 2>;
+using GatherList = base::ShortList<wire::Bytes, 2>;
 
 enum class WorkKind : std::uint8_t { send, write, read, atomic, immediate, local };
 

@@ -18,7 +18,7 @@ namespace rnic::verbs {
 class StreamLink {
  public:
   virtual ~StreamLink() = default;
-  virtual void post(stream::Work work, stream::TimePoint now) = 0;
+  virtual void post(stream::Work&& work, stream::TimePoint now) = 0;
   virtual void posted() = 0;  ///< after one or more post()
   virtual void receives_posted() = 0;
   virtual void close_from_pair() = 0;

@@ -41,7 +41,7 @@ std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest>
   const auto result = core_.post_list(
       requests, [this](const SendRequest& request) { return refuse(request); },
       [this](const SendRequest& request) {
-        sends_.push_back({.request = request, .id = next_id_++});
+        sends_.emplace_back(request, next_id_++);
         take_inline(sends_.back());
       });
   issue();

@@ -20,8 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include <boost/container/small_vector.hpp>
-
+#include "base/short_list.hpp"
 #include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/verbs/handle.hpp"
 #include "reference_rnic/wire/bytes.hpp"
@@ -95,7 +94,7 @@ struct Piece {
 };
 
 /// Of one request: most have one or two, and then allocate nothing.
-using Pieces = boost::container::small_vector<Piece, 2>;
+using Pieces = base::ShortList<Piece, 2>;
 
 enum class Operation : std::uint8_t {
   send,

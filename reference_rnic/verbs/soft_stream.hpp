@@ -49,7 +49,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   [[nodiscard]] stream::TimePoint now() const { return core_.host.now(); }
 
   // StreamLink: what the queue pair asks of us. The observer is notified, and gathers.
-  void post(stream::Work work, stream::TimePoint now) override {
+  void post(stream::Work&& work, stream::TimePoint now) override {
     posted_octets_ += wire::fpdu_size(wire::untagged_header_size);
     for (const wire::Bytes piece : work.gather) posted_octets_ += piece.size();
     machine_->post(std::move(work), now);
