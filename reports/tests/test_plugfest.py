@@ -93,6 +93,16 @@ class Matrix(unittest.TestCase):
         _, folder, _ = self.render(json.dumps(made))
         self.assertEqual(page.Page((folder / "report.html").read_text(encoding="utf-8")).blocks[0]["kept"], 1001)
 
+    def test_of_repetitions_the_worst_is_shown_and_how_many_there_were(self):
+        made = document()
+        made["cells"] = [cell("a", "b", verdict, id=f"a/b/send.plain#{repeat}", repeat=repeat, reason=f"r{repeat}")
+                         for repeat, verdict in enumerate(("pass", "fail", "pass", "fail"), 1)]
+        made["summary"]["played"] = 4
+        _, folder, _ = self.render(json.dumps(made))
+        seen = page.Page((folder / "report.html").read_text(encoding="utf-8"))
+        self.assertEqual([(one["verdict"], one["reason"]) for one in seen.blocks], [("fail", "r2")])
+        self.assertIn("4 cells were played. A square stands for all repetitions of one, and shows the worst.", seen.text)
+
     @unittest.skipUnless(browser.program(), "no chromium: tools/install_packages.sh long")
     def test_a_cell_is_made_when_it_is_asked_for(self):
         _, folder, _ = self.render(json.dumps(document()))
