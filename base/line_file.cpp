@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <string>
+#include <utility>
 
 namespace base {
 
@@ -20,15 +20,39 @@ int write_all(int fd, std::string_view text) {
 }
 
 int replace_file(const std::filesystem::path& file, std::string_view text) {
-  const auto draft = std::filesystem::path(file).concat(".new");
+  Replacement made(file);
+  made.append(text);
+  return made.commit();
+}
+
+Replacement::Replacement(std::filesystem::path file)
+    : file_(std::move(file)), draft_(std::filesystem::path(file_).concat(".new")) {
   constexpr mode_t mode = 0666;
-  const FileDescriptor fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
-  if (!fd) return errno;
-  int fault = write_all(fd.get(), text);
-  if (fault == 0 && ::fsync(fd.get()) != 0) fault = errno;
-  if (fault == 0 && ::rename(draft.c_str(), file.c_str()) != 0) fault = errno;
-  if (fault != 0) ::unlink(draft.c_str());
-  return fault;
+  fd_ = FileDescriptor(::open(draft_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode));
+  if (!fd_) fault_ = errno;
+}
+
+Replacement::~Replacement() {
+  if (fd_) ::unlink(draft_.c_str());
+}
+
+void Replacement::append(std::string_view text) {
+  constexpr std::size_t piece = std::size_t{1} << 20U;
+  waiting_ += text;
+  if (waiting_.size() >= piece) flush();
+}
+
+void Replacement::flush() {
+  if (fault_ == 0) fault_ = write_all(fd_.get(), waiting_);
+  waiting_.clear();
+}
+
+int Replacement::commit() {
+  flush();
+  if (fault_ == 0 && ::fsync(fd_.get()) != 0) fault_ = errno;
+  if (fault_ == 0 && ::rename(draft_.c_str(), file_.c_str()) != 0) fault_ = errno;
+  if (fault_ == 0) fd_ = FileDescriptor();
+  return fault_;
 }
 
 int LineFile::begin() {

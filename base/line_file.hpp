@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "base/file_descriptor.hpp"
@@ -16,6 +17,28 @@ namespace base {
 
 /// Writes the file completely or not at all: under another name, synced, then renamed.
 [[nodiscard]] int replace_file(const std::filesystem::path& file, std::string_view text);
+
+/// The same for a file that is too large to be in memory: its text comes in pieces.
+class Replacement {
+ public:
+  explicit Replacement(std::filesystem::path file);
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  ~Replacement();
+
+  /// What cannot be written is a fault of commit().
+  void append(std::string_view text);
+  /// Puts it in the place of the file. Without this, nothing has changed.
+  [[nodiscard]] int commit();
+
+ private:
+  void flush();
+
+  std::filesystem::path file_, draft_;
+  FileDescriptor fd_;
+  std::string waiting_;
+  int fault_ = 0;
+};
 
 class LineFile {
  public:
@@ -31,6 +54,8 @@ class LineFile {
   [[nodiscard]] int append(std::string_view line);
   /// Returns when everything appended is on the disk, as far as the file system reports it.
   [[nodiscard]] int sync();
+  /// Octets that are whole lines.
+  [[nodiscard]] std::uint64_t size() const { return whole_; }
 
  private:
   FileDescriptor file_;

@@ -75,6 +75,18 @@ std::vector<Cell> cells_of(const Event& event,
   return cells;
 }
 
+std::size_t count_of_all(const Event& event) {
+  return 2 * unordered_pairs(event).size() * event.scenarios.size() *
+         static_cast<std::size_t>(event.repeats);
+}
+
+std::string too_many_cells(std::size_t count) {
+  return fmt::format(
+      "the event has {} cells, and at most {} are played: choose pairs: ring, fewer scenarios, or "
+      "fewer repeats",
+      count, most_cells);
+}
+
 std::vector<LeftOut> left_out_of(const Event& event) {
   std::vector<LeftOut> all;
   for (Cell& cell : all_cells(event, [](std::string_view) { return 1.0; }))

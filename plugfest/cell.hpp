@@ -23,6 +23,14 @@ struct Cell {
 [[nodiscard]] std::vector<Cell> cells_of(const Event& event,
                                          const std::function<double(std::string_view)>& length);
 
+/// How many there are before any is left out.
+[[nodiscard]] std::size_t count_of_all(const Event& event);
+
+/// An event with more is refused: nobody has the days that these take, and a mistake, such as too many
+/// repeats, looks like this.
+inline constexpr std::size_t most_cells = 200'000;
+[[nodiscard]] std::string too_many_cells(std::size_t count);
+
 /// A cell that the event leaves out, and why.
 struct LeftOut {
   Cell cell;

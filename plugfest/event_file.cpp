@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/did_you_mean.hpp"
 #include "base/glob.hpp"
 #include "base/sha256.hpp"
 #include "plugfest/cell.hpp"
@@ -44,8 +45,9 @@ void EventReader::mapping(const Node& node, std::string_view what, const Keys& k
     if (known != keys.end()) return known->second(value);
     std::vector<std::string_view> words;
     for (const auto& [word, take] : keys) words.push_back(word);
-    yaml_.fault(value, fmt::format("{} has no key \"{}\"; it may have {}", what,
-                                   key.substr(0, longest_text), fmt::join(words, ", ")));
+    const std::string said = key.substr(0, longest_text);
+    yaml_.fault(value, fmt::format("{} has no key \"{}\"{}; it may have {}", what, said,
+                                   base::did_you_mean(said, words), fmt::join(words, ", ")));
   });
   if (!node.IsMap() && !node.IsNull()) return;
   for (const std::string_view key : required)
@@ -128,7 +130,8 @@ void EventReader::scenarios(const Node& node) {
       }
     if (!any && before == chosen.size())
       yaml_.fault(
-          item, fmt::format("there is no scenario \"{}\"; `rnic-plugfest list` names them", glob));
+          item, fmt::format("there is no scenario \"{}\"{}; `rnic-plugfest list` names them", glob,
+                            base::did_you_mean(glob, options_.scenarios)));
   });
   for (const std::string_view name : options_.scenarios)
     if (chosen.contains(name)) event_.scenarios.emplace_back(name);
@@ -321,7 +324,12 @@ std::expected<Event, Faults> EventReader::read(const std::string& text_of_file) 
   constexpr std::size_t fewest = 2;
   if (event_.participants.size() < fewest && !options_.unfinished && yaml_.faults().empty())
     yaml_.fault(*top, "an event has two participants or more");
-  if (except_node.IsDefined() && !except_node.IsNull()) exceptions(except_node);  // of all these
+  // What is left out may bring it below the limit, but not from where they are too many to be listed.
+  constexpr std::size_t most_listed = 10 * most_cells;
+  if (const std::size_t count = count_of_all(event_); count > most_listed)
+    yaml_.fault(*top, too_many_cells(count));
+  else if (except_node.IsDefined() && !except_node.IsNull())
+    exceptions(except_node);
   need_addresses();
   judge_guests();
   judge_tls();

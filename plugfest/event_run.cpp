@@ -211,7 +211,7 @@ void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
   if (auto added = journal_.add(record); !added) return fail(added.error());
   watch_.ended(cell, record.outcome, loop_.now());
   // What an entry of the event lists is settled, whatever it comes from.
-  const bool listed = options_.note(record) == jobs::Progress::Note::known;
+  const bool listed = options_.note(outline_of(record)) == jobs::Progress::Note::known;
   const bool lost = watch_.again(cell, record.outcome, tries_[cell.id]++) && !listed;
   if (lost || options_.repeat(cell)) {
     jobs::Job again = attempt.job;
@@ -230,7 +230,7 @@ void EventRun::show(const Cell& cell, const CellRecord& record) {
                    .reason = record.outcome.reason,
                    .seconds = record.outcome.seconds,
                    .planned = cell.length,
-                   .note = options_.note(record)},
+                   .note = options_.note(outline_of(record))},
                   schedule_.bound());
 }
 

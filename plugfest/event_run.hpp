@@ -43,9 +43,9 @@ struct RunOptions {
   std::chrono::milliseconds pause{5000};
   /// Adds to the outcome of a cell that has just ended what only this process knows.
   std::function<void(const Cell&, Outcome& outcome)> complete = [](const Cell&, Outcome&) {};
-  /// What the event's expectations say about a record.
-  std::function<suite::jobs::Progress::Note(const CellRecord& record)> note =
-      [](const CellRecord&) { return suite::jobs::Progress::Note::none; };
+  /// What the event's expectations say about a cell that has come out so.
+  std::function<suite::jobs::Progress::Note(const CellOutline& cell)> note =
+      [](const CellOutline&) { return suite::jobs::Progress::Note::none; };
 };
 
 enum class RunEnd {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-plugfest: every implementation against every implementation.
+#include <algorithm>
 #include <exception>
+#include <expected>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "base/version.hpp"
 #include "plugfest/capture_point.hpp"
 #include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
@@ -64,12 +71,21 @@ ExitCode list_cells(const std::vector<Cell>& cells) {
   return ExitCode::good;
 }
 
-/// The event file that was asked for; a plain name stands for an event that the suite has.
-std::string event_path(const std::string& asked) {
+/// The event file that was asked for; a plain name stands for an event that the suite has. The error
+/// is one line.
+std::expected<std::string, std::string> event_path(const std::string& asked) {
   std::error_code error;
   if (asked.contains('/') || asked.contains('.') || std::filesystem::exists(asked, error))
     return asked;
-  return base::shipped_file("plugfest/events/" + asked + ".yaml").string();
+  const auto file = base::shipped_file("plugfest/events/" + asked + ".yaml");
+  if (std::filesystem::exists(file, error)) return file.string();
+  std::vector<std::string> known;
+  for (const auto& one : std::filesystem::directory_iterator(file.parent_path(), error))
+    known.push_back(one.path().stem().string());
+  std::ranges::sort(known);
+  return std::unexpected(
+      fmt::format("there is no file {0}, and the suite has no event of that name{1}; it has {2}",
+                  asked, base::did_you_mean(asked, known), fmt::join(known, ", ")));
 }
 
 std::expected<Event, Faults> read_event(const Options& options) {
@@ -92,22 +108,16 @@ ExitCode run_with_late_ones(Event event, std::vector<Cell> cells, Options option
   }
 }
 
-/// Nobody has the days that these take; and a mistake, such as too many repeats, looks like this.
-std::optional<std::string> too_many(const std::vector<Cell>& cells) {
-  constexpr std::size_t most = 200'000;
-  if (cells.size() <= most) return std::nullopt;
-  return fmt::format(
-      "the event has {} cells, and at most {} are played: choose pairs: ring, fewer "
-      "scenarios, or fewer repeats",
-      cells.size(), most);
-}
-
-/// Whether reports/ has this command: then it is started with these words.
+/// Whether reports/ has this command: then it is started with these words. Its version is ours.
 std::optional<ExitCode> report_command(int argc, char** argv) {
   if (argc < 2) return std::nullopt;
   for (const ReportCommand& one : report_commands())
-    if (std::string_view(argv[1]) == one.name)
-      return run_report(one.program, {argv + 2, argv + argc});
+    if (std::string_view(argv[1]) == one.name) {
+      const std::vector<std::string> words(argv + 2, argv + argc);
+      if (words != std::vector<std::string>{"--version"}) return run_report(one.program, words);
+      base::say(stdout, "{}\n", base::version_text("rnic-plugfest"));
+      return printed(ExitCode::good);
+    }
   return std::nullopt;
 }
 
@@ -126,8 +136,8 @@ ExitCode play(const Options& options) {
   }
   if (options.command == Command::token) return printed(make_token(*event, options.token));
   const std::vector<Cell> cells = cells_of(*event, length_of);
-  if (const auto fault = too_many(cells)) {
-    base::say(stderr, "rnic-plugfest: {}\n", *fault);
+  if (cells.size() > most_cells) {
+    base::say(stderr, "rnic-plugfest: {}\n", too_many_cells(cells.size()));
     return ExitCode::usage;
   }
   switch (options.command) {
@@ -162,7 +172,14 @@ int main(int argc, char** argv) {
   if (const auto done = plugfest::report_command(argc, argv)) return static_cast<int>(*done);
   auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
-  if (!options->event.empty()) options->event = plugfest::event_path(options->event);
+  if (!options->event.empty()) {
+    auto path = plugfest::event_path(options->event);
+    if (!path) {
+      base::say(stderr, "rnic-plugfest: {}\n", path.error());
+      return static_cast<int>(suite::jobs::ExitCode::usage);
+    }
+    options->event = std::move(*path);
+  }
   try {
     return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.hpp"
+#include "base/standard_streams.hpp"
 #include "base/version.hpp"
 
 namespace plugfest {
@@ -142,7 +144,12 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return std::unexpected(app.exit(error) == 0 ? ExitCode::good : ExitCode::usage);
+    if (error.get_exit_code() != 0) {
+      base::say(stderr, "rnic-plugfest: {}\n", base::refusal_of(app, error));
+      return std::unexpected(ExitCode::usage);
+    }
+    app.exit(error);  // prints what was asked for
+    return std::unexpected(ExitCode::good);
   }
   if (*collect) options.command = Command::collect;
   if (*list) options.command = Command::list;

@@ -10,6 +10,7 @@
 
 #include "plugfest/verdict.hpp"
 #include "suite/results/record.hpp"
+#include "suite/results/run_folder.hpp"
 
 namespace plugfest {
 
@@ -45,6 +46,18 @@ struct CellRecord {
   int repeat = 1, attempt = 1;
   Outcome outcome;
 };
+
+/// What a run keeps of an attempt in memory; the rest is in the journal.
+struct CellOutline {
+  std::string id;
+  int attempt = 1;
+  Verdict verdict = Verdict::error;
+  bool advisory = false;
+  std::optional<Side> absent;
+  std::string reason;
+  suite::results::LinePlace place;  ///< in the journal
+};
+[[nodiscard]] CellOutline outline_of(const CellRecord& record);
 
 /// The same in the document, beside the other attempts and what the organiser expects.
 struct ListedCell {
@@ -82,6 +95,7 @@ struct Document {
   bool complete = false;
   EventRecord event;
   Tally summary;
+  /// Written and read one by one.
   std::vector<ListedCell> cells;
   std::vector<LeftOutRecord> left_out;
 };

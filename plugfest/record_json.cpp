@@ -2,6 +2,7 @@
 #include "plugfest/record_json.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -74,18 +75,18 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
     ++result.played;
-    const CellRecord& record = journal.latest(cell.id);
-    ++result.verdicts[record.outcome.verdict];
-    if (record.outcome.advisory) ++result.advisories;
-    if (judge(event, record).result == suite::results::GateResult::new_failure)
+    const CellOutline& latest = journal.latest(cell.id);
+    ++result.verdicts[latest.verdict];
+    if (latest.advisory) ++result.advisories;
+    if (judge(event, latest).result == suite::results::GateResult::new_failure)
       result.new_failures.push_back(cell.id);
   }
   result.stale = stale_of(event, journal);
   return result;
 }
 
-Document document(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
-                  bool complete) {
+std::expected<Tally, std::string> write_document(const Event& event, const std::vector<Cell>& cells,
+                                                 Journal& journal, bool complete) {
   Document made{.complete = complete,
                 .event = record_of(event),
                 .summary = tally(event, cells, journal),
@@ -97,14 +98,16 @@ Document document(const Event& event, const std::vector<Cell>& cells, const Jour
                              .responder = one.cell.responder_name,
                              .scenario = one.cell.scenario,
                              .reason = one.reason});
-  for (const CellRecord& record : journal.records()) {
-    ListedCell cell{
-        .record = record, .gate = judge(event, record), .varies = is_known_to_vary(event, record)};
-    if (!journal.has(record.id) || &record != &journal.latest(record.id))
+  const auto listed = [&](CellRecord record, const CellOutline& outline) {
+    ListedCell cell{.record = std::move(record),
+                    .gate = judge(event, outline),
+                    .varies = is_known_to_vary(event, outline)};
+    if (!journal.has(outline.id) || &outline != &journal.latest(outline.id))
       cell.gate.result = suite::results::GateResult::superseded;
-    made.cells.push_back(std::move(cell));
-  }
-  return made;
+    return cell;
+  };
+  if (const auto done = journal.end(made, listed); !done) return std::unexpected(done.error());
+  return std::move(made.summary);
 }
 
 }  // namespace plugfest

@@ -2,6 +2,10 @@
 // The records of an event, and its results in the form of reports/schema/plugfest-2.schema.json.
 #pragma once
 
+#include <expected>
+#include <string>
+#include <vector>
+
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
 #include "plugfest/journal.hpp"
@@ -14,8 +18,9 @@ namespace plugfest {
 
 [[nodiscard]] Tally tally(const Event& event, const std::vector<Cell>& cells,
                           const Journal& journal);
-/// The whole document.
-[[nodiscard]] Document document(const Event& event, const std::vector<Cell>& cells,
-                                const Journal& journal, bool complete);
+/// Ends the journal and writes the document. Returns what it says of all cells.
+[[nodiscard]] std::expected<Tally, std::string> write_document(const Event& event,
+                                                               const std::vector<Cell>& cells,
+                                                               Journal& journal, bool complete);
 
 }  // namespace plugfest

@@ -17,13 +17,15 @@ using base::record::required;
 using base::record::table;
 
 inline constexpr std::array levels{"must", "should", "may"};
+/// Of a document: the list that is too long to be in memory.
+inline constexpr const char* cells_name = "cells";
 /// In the order of AgentKind.
 inline constexpr std::array agent_kinds{"reference", "ssh", "tls", "argv", "siw-vm"};
 
 constexpr auto table_of(const Check*) {
   return table("check", required("side", &Check::side), required("what", &Check::what),
                required("expected", &Check::expected), required("actual", &Check::actual),
-               required("good", &Check::good));
+               required("good", &Check::good), defaulted("times", &Check::times).from(1));
 }
 constexpr auto table_of(const WireFinding*) {
   return table(
@@ -124,7 +126,7 @@ constexpr auto table_of(const JournalLine*) {
 constexpr auto table_of(const Document*) {
   return table("document", constant("plugfest", format_version),
                required("complete", &Document::complete), required("event", &Document::event),
-               required("summary", &Document::summary), required("cells", &Document::cells),
+               required("summary", &Document::summary), required(cells_name, &Document::cells),
                defaulted("left_out", &Document::left_out));
 }
 

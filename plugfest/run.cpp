@@ -8,7 +8,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <set>
 #include <thread>
 #include <variant>
 
@@ -58,8 +57,8 @@ bool wants_another_try(const Event& event, const Journal& journal, const Cell& c
 /// Lost to a host that was down. What an entry of the event lists is settled, whatever it comes from.
 bool was_lost(const Event& event, const Journal& journal, const Cell& cell) {
   if (!journal.has(cell.id)) return false;
-  const CellRecord& latest = journal.latest(cell.id);
-  return latest.outcome.absent && judge(event, latest).result != suite::results::GateResult::known;
+  const CellOutline& latest = journal.latest(cell.id);
+  return latest.absent && judge(event, latest).result != suite::results::GateResult::known;
 }
 
 /// A cell id as a file name; participants and scenarios have no such signs in their names.
@@ -95,8 +94,8 @@ std::string trouble_of(const TestNetwork& network, const Cell& cell) {
 }
 
 /// The matrix for people. The results are complete without it.
-bool render_matrix(const fs::path& folder) {
-  constexpr std::chrono::minutes time_limit{2};
+bool render_matrix(const fs::path& folder, std::size_t cells) {
+  const auto time_limit = std::chrono::minutes(2) + cells * std::chrono::milliseconds(20);
   const auto made = suite::lab::run_command(
       {RNIC_PYTHON, base::shipped_file("reports/render_plugfest.py").string(), folder.string()},
       {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
@@ -107,10 +106,9 @@ bool render_matrix(const fs::path& folder) {
 /// `out`: the folder in the words of the command line.
 ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& journal,
                   const fs::path& out, bool complete) {
-  const Document made = document(event, cells, journal, complete);
-  if (auto written = journal.end(made); !written)
-    return complain(ExitCode::harness, written.error());
-  const Tally& counted = made.summary;
+  const auto written = write_document(event, cells, journal, complete);
+  if (!written) return complain(ExitCode::harness, written.error());
+  const Tally& counted = *written;
   std::string words;
   for (const auto& [verdict, count] : counted.verdicts)
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, name(verdict));
@@ -119,12 +117,12 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, Journal& j
             words.empty() ? "none" : words);
   for (const std::string& cell : counted.new_failures)
     base::say(stdout, "new: {}: {}\n", cell,
-              suite::jobs::for_terminal(journal.latest(cell).outcome.reason));
+              suite::jobs::for_terminal(journal.latest(cell).reason));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   if (!complete)
     base::say(stdout, "{} cells have no result yet: the same `run` goes on with them\n",
               counted.cells - counted.played);
-  const bool rendered = render_matrix(journal.folder());
+  const bool rendered = render_matrix(journal.folder(), journal.attempts().size());
   const char* best = rendered ? "report.html" : suite::results::document_name;
   base::say(stdout, "results: {}\n", (out / best).string());
   return suite::jobs::exit_code({.harness = !complete || !rendered,
@@ -219,10 +217,10 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   run.repeat = [&](const Cell& cell) {
     return !fits_any(options.rerun, cell) && wants_another_try(event, journal, cell);
   };
-  run.note = [&](const CellRecord& record) {
+  run.note = [&](const CellOutline& cell) {
     using Note = suite::jobs::Progress::Note;
     using suite::results::GateResult;
-    const GateResult result = judge(event, record).result;
+    const GateResult result = judge(event, cell).result;
     if (result == GateResult::known) return Note::known;
     return result == GateResult::new_failure ? Note::new_failure : Note::none;
   };
@@ -249,17 +247,6 @@ std::string vain_rerun(const std::vector<Cell>& chosen, const Options& options) 
   return {};
 }
 
-/// Participants whose agents have answered since then.
-std::set<std::string> met_since(const std::string& begun, const Journal& journal) {
-  std::set<std::string> names;
-  for (const CellRecord& record : journal.records()) {
-    if (record.outcome.start < begun) continue;
-    for (const HostFacts& host : record.outcome.hosts)
-      names.insert(host.side == Side::initiator ? record.initiator : record.responder);
-  }
-  return names;
-}
-
 /// Cells that --rerun names and that were not played since they had so many attempts.
 std::vector<std::string> left_to_rerun(const std::map<std::string, int>& before,
                                        const Journal& journal) {
@@ -282,7 +269,7 @@ std::optional<ExitCode> run(const Event& event, const std::vector<Cell>& cells, 
 
   RunOptions run = run_options(event, *journal, options);
   run.others_come = [&latecomers] { return latecomers.have_come(); };
-  run.met = met_since(latecomers.since(), *journal);
+  run.met = journal->met_since(latecomers.since());
   std::map<std::string, int> to_rerun;
   for (const Cell& cell : chosen)
     if (fits_any(options.rerun, cell)) to_rerun[cell.id] = journal->attempts(cell.id);

@@ -36,7 +36,9 @@ struct Check {
   Side side = Side::initiator;
   std::string what, expected, actual;
   bool good = false;
+  std::optional<std::uint64_t> times{};  ///< how many equal ones it stands for; nothing: itself
 };
+[[nodiscard]] inline std::uint64_t times(const Check& check) { return check.times.value_or(1); }
 
 /// A rule that the capture shows broken.
 struct WireFinding {

@@ -5,7 +5,9 @@
 #include <expected>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/record/json_reader.hpp"
 
@@ -23,6 +25,34 @@ template <class T>
   T read{};
   if (const auto fault = from_json(json, read, options))
     return std::unexpected(file.string() + " is not " + what + ": " + fault->text);
+  return read;
+}
+
+/// The same for a document that is too large to be in memory: the elements of its list `list` are
+/// passed to `take`, and the record has none of them.
+template <class T, class Element, class Take>
+[[nodiscard]] std::expected<T, std::string> read_file(const std::filesystem::path& file,
+                                                      const std::string& what,
+                                                      const std::string& list, const Take& take,
+                                                      const ReadOptions& options = {}) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::unexpected(file.string() + " cannot be read");
+  std::string member;  // of the document
+  std::optional<ReadFault> fault;
+  const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (event == Json::parse_event_t::key && depth == 1) member = parsed.get<std::string>();
+    if (event != Json::parse_event_t::object_end || depth != 2 || member != list) return true;
+    Element element{};
+    const auto wrong = from_json(parsed, element, options);
+    if (!wrong) take(std::move(element));
+    if (wrong && !fault) fault = wrong;
+    return false;
+  };
+  const Json json = Json::parse(stream, look, false);
+  if (json.is_discarded()) return std::unexpected(file.string() + " is not JSON");
+  T read{};
+  if (!fault) fault = from_json(json, read, options);
+  if (fault) return std::unexpected(file.string() + " is not " + what + ": " + fault->text);
   return read;
 }
 

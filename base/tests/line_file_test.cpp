@@ -63,6 +63,17 @@ BOOST_AUTO_TEST_CASE(a_file_is_replaced_whole_or_not_at_all) {
   BOOST_TEST(base::replace_file(file, "second") == 0);
   BOOST_TEST(text() == "second");
   BOOST_TEST(base::replace_file(folder / "none" / "lines", "x") == ENOENT);
+  {
+    base::Replacement unfinished(file);
+    unfinished.append("third");
+  }
+  BOOST_TEST(text() == "second");
+  base::Replacement pieces(file);
+  const std::string piece(700'000, 'x');
+  for (int at = 0; at < 3; ++at) pieces.append(piece);
+  BOOST_TEST(text() == "second");
+  BOOST_TEST(pieces.commit() == 0);
+  BOOST_TEST((text() == piece + piece + piece));
   BOOST_TEST(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
 }
 

@@ -56,4 +56,7 @@ BOOST_AUTO_TEST_CASE(the_nearest_known_word_is_offered) {
   constexpr std::array<std::string_view, 2> known{"startup", "terminate"};
   BOOST_TEST(base::did_you_mean("startpu", known) == " (did you mean 'startup'?)");
   BOOST_TEST(base::did_you_mean("private", known).empty());
+  BOOST_TEST(base::edit_distance("rnu", "run") == 1U);  // two that were exchanged
+  BOOST_TEST(base::edit_distance("", "run") == 3U);
+  BOOST_TEST(base::edit_distance("sitting", "kitten") == 3U);
 }

@@ -32,9 +32,15 @@ ListedCell advised(const std::string& id) {
   return made;
 }
 
+Endings endings_of(const std::vector<ListedCell>& cells) {
+  Endings made;
+  for (const ListedCell& each : cells) add(made, each);
+  return made;
+}
+
 /// The one difference of two runs of one cell, "BEFORE > AFTER: REASON"; empty: none.
 std::string between(const ListedCell& before, const ListedCell& after) {
-  const auto found = differences({before}, {after});
+  const auto found = differences(endings_of({before}), endings_of({after}));
   BOOST_REQUIRE(found.size() <= 1U);
   return found.empty()
              ? ""
@@ -68,11 +74,14 @@ BOOST_AUTO_TEST_CASE(a_cell_that_is_listed_to_vary_is_the_same_however_it_went) 
 
 BOOST_AUTO_TEST_CASE(only_the_attempt_that_counts_does) {
   const ListedCell old = cell("a", Verdict::pass, GateResult::superseded);
-  BOOST_TEST(differences({old, cell("a", Verdict::fail)}, {cell("a", Verdict::fail)}).empty());
+  BOOST_TEST(differences(endings_of({old, cell("a", Verdict::fail)}),
+                         endings_of({cell("a", Verdict::fail)}))
+                 .empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_cell_of_one_run_alone) {
-  const auto found = differences({cell("b", Verdict::pass)}, {cell("a", Verdict::pass)});
+  const auto found =
+      differences(endings_of({cell("b", Verdict::pass)}), endings_of({cell("a", Verdict::pass)}));
   BOOST_REQUIRE(found.size() == 2U);
   BOOST_TEST(found[0].cell == "a");
   BOOST_TEST(found[0].before == "not played");

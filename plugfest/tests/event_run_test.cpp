@@ -18,8 +18,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/epoll_loop.hpp"
+#include "base/record/json_writer.hpp"
 #include "plugfest/event_run.hpp"
 #include "plugfest/record_json.hpp"
+#include "plugfest/record_tables.hpp"
 #include "plugfest/tests/synthetic_cells.hpp"
 
 using namespace plugfest;
@@ -122,7 +124,7 @@ bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
 }
 
 Verdict verdict_in(const Journal& journal, const std::string& cell) {
-  return journal.latest(cell).outcome.verdict;
+  return journal.latest(cell).verdict;
 }
 
 /// The verdict of each cell that has one.
@@ -346,13 +348,79 @@ BOOST_AUTO_TEST_CASE(what_was_played_with_another_device_is_kept_and_does_not_co
     BOOST_TEST(!journal.has("a/b/x#1"));
     BOOST_TEST(journal.attempts("a/b/x#1") == 1);
     BOOST_TEST(journal.has("a/c/x#1"));
-    BOOST_TEST(journal.records().size() == 2u);
+    BOOST_TEST(journal.attempts().size() == 2u);
     BOOST_REQUIRE(journal.add(played("a", "b", 2)));
   }
   BOOST_TEST(Journal::open(scratch.path, after).value().has("a/b/x#1"));
   auto back = Journal::open(scratch.path, before).value();
   BOOST_TEST(!back.has("a/b/x#1"));
   BOOST_TEST(back.attempts("a/b/x#1") == 2);
+}
+
+/// The document, as JSON, of what a journal has.
+json document_of(Journal& journal, const fs::path& folder) {
+  BOOST_REQUIRE(write_document({}, {}, journal, true));
+  std::ifstream file(folder / "results.json");
+  return json::parse(file);
+}
+
+BOOST_AUTO_TEST_CASE(the_document_has_each_attempt_as_the_journal_has_it) {
+  const Scratch scratch;
+  auto journal = Journal::open(scratch.path, event).value();
+  BOOST_TEST(document_of(journal, scratch.path)["cells"].empty());
+  CellRecord failed = record_of("0/1/x#1", Verdict::fail, "first");
+  failed.outcome.steps = {{0.5, Side::initiator, "a \"step\""}};
+  BOOST_REQUIRE(journal.add(failed));
+  BOOST_REQUIRE(journal.add(record_of("1/0/x#1", Verdict::pass)));
+  failed.attempt = 2;
+  failed.outcome.reason = "second";
+  BOOST_REQUIRE(journal.add(failed));
+  const json made = document_of(journal, scratch.path);
+  BOOST_TEST(made["plugfest"] == format_version);
+  BOOST_REQUIRE(made["cells"].size() == 3U);
+  BOOST_TEST(made["cells"][0]["reason"] == "first");
+  BOOST_TEST(made["cells"][0]["gate"]["result"] == "superseded");
+  BOOST_TEST(made["cells"][0]["steps"][0]["text"] == "a \"step\"");
+  BOOST_TEST(made["cells"][1]["id"] == "1/0/x#1");
+  BOOST_TEST(made["cells"][2]["gate"]["result"] == "new_failure");
+}
+
+BOOST_AUTO_TEST_CASE(
+    a_journal_of_an_earlier_version_is_condensed_in_the_document_and_is_left_as_it_is) {
+  const Scratch scratch;
+  {
+    BOOST_REQUIRE(Journal::open(scratch.path, event));
+  }
+  CellRecord record = record_of("0/1/x#1", Verdict::pass);
+  record.outcome.checks = std::vector<Check>(1000, {Side::initiator, "up", "yes", "yes", true});
+  record.outcome.steps = std::vector<Step>(1000, {0.5, Side::initiator, "step"});
+  const std::string line =
+      base::record::one_line(base::record::to_json(JournalLine{.attempt = record}));
+  std::ofstream(scratch.path / "results.ndjson", std::ios::app) << line << '\n';
+  auto journal = Journal::open(scratch.path, event).value();
+  const json cell = document_of(journal, scratch.path)["cells"].at(0);
+  BOOST_TEST(cell["checks"].size() == 1U);
+  BOOST_TEST(cell["checks"][0]["times"] == 1000);
+  BOOST_TEST(cell["steps"].size() == 41U);
+  BOOST_TEST(lines_of(scratch.path / "results.ndjson").at(1) == line);
+}
+
+BOOST_AUTO_TEST_CASE(who_has_answered_since_then) {
+  const Scratch scratch;
+  const auto at = [](CellRecord record, const std::string& start) {
+    record.outcome.start = start;
+    record.outcome.hosts = {{Side::responder, {}}};
+    return record;
+  };
+  {
+    auto journal = Journal::open(scratch.path, event).value();
+    BOOST_REQUIRE(journal.add(at(played("a", "b"), "2026-01-01T10:00:00Z")));
+    BOOST_REQUIRE(journal.add(at(played("b", "c"), "2026-01-01T11:00:00Z")));
+    BOOST_REQUIRE(journal.add(at(played("a", "c", 2), "2026-01-01T09:00:00Z")));
+  }
+  const auto journal = Journal::open(scratch.path, event).value();
+  BOOST_TEST(journal.met_since("2026-01-01T10:30:00Z") == std::set<std::string>{"c"});
+  BOOST_TEST(journal.met_since("2026-01-01T12:00:00Z").empty());
 }
 
 BOOST_AUTO_TEST_CASE(results_of_an_earlier_version_are_left_alone) {
@@ -411,7 +479,7 @@ BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
   BOOST_TEST(run_cells(cells, journal, options).value());
   const auto said = [&](const std::string& id, const std::string& word) {
     BOOST_TEST((verdict_in(journal, id) == Verdict::error));
-    const std::string reason = journal.latest(id).outcome.reason;
+    const std::string reason = journal.latest(id).reason;
     BOOST_TEST(reason.find(word) != std::string::npos, reason);
   };
   said("0/1/x#1", "hung");
@@ -420,8 +488,7 @@ BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
   said("3/4/x#1", "ended without a result");
   said("5/0/x#1", "nothing that can be read");
   BOOST_TEST((verdict_in(journal, "4/5/x#1") == Verdict::pass));
-  BOOST_TEST(journal.latest("5/4/x#1").responder == "4");
-  BOOST_TEST(journal.records().size() == cells.size());
+  BOOST_TEST(journal.attempts().size() == cells.size());
 }
 
 /// A busy run reads a worker's wrong line and its "ready" at the same time.
@@ -448,7 +515,7 @@ BOOST_AUTO_TEST_CASE(a_row_is_played_again_when_asked) {
   BOOST_TEST(run_cells(cells, journal, options).value());
   for (const Cell& cell : cells)
     BOOST_TEST(journal.attempts(cell.id) == (cell.initiator == 3 ? 2 : 1));
-  BOOST_TEST(journal.latest("3/1/x#1").outcome.reason == "attempt 2");
+  BOOST_TEST(journal.latest("3/1/x#1").reason == "attempt 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_race_is_repeated_when_all_others_have_been_started) {
@@ -461,12 +528,12 @@ BOOST_AUTO_TEST_CASE(a_race_is_repeated_when_all_others_have_been_started) {
   };
   BOOST_TEST(run_cells(cells, journal, options).value());
   BOOST_TEST(journal.attempts("0/1/x#1") == 3);
-  BOOST_TEST(journal.records().size() == cells.size() + 2);
-  const auto second = std::ranges::find_if(journal.records(), [](const CellRecord& record) {
-    return record.id == "0/1/x#1" && record.attempt == 2;
+  BOOST_TEST(journal.attempts().size() == cells.size() + 2);
+  const auto second = std::ranges::find_if(journal.attempts(), [](const CellOutline& one) {
+    return one.id == "0/1/x#1" && one.attempt == 2;
   });
   // One other may still have run then.
-  BOOST_TEST(static_cast<std::size_t>(second - journal.records().begin()) >= cells.size() - 1);
+  BOOST_TEST(static_cast<std::size_t>(second - journal.attempts().begin()) >= cells.size() - 1);
 }
 
 BOOST_AUTO_TEST_CASE(an_interruption_leaves_the_rest_for_later) {
@@ -476,7 +543,7 @@ BOOST_AUTO_TEST_CASE(an_interruption_leaves_the_rest_for_later) {
     auto journal = Journal::open(scratch.path, event).value();
     auto options = options_for(2, "pass");
     options.complete = [&](const Cell&, Outcome&) {
-      if (journal.records().size() == 5) ::raise(SIGTERM);
+      if (journal.attempts().size() == 5) ::raise(SIGTERM);
     };
     BOOST_TEST(!run_cells(cells, journal, options).value());
   }
@@ -490,14 +557,14 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_ends_when_others_come_and_the_rest_waits_
   const auto cells = synthetic_cells(1);
   auto journal = Journal::open(scratch.path, event).value();
   auto options = options_for(2, "pass");
-  options.others_come = [&] { return journal.records().size() >= 5; };
+  options.others_come = [&] { return journal.attempts().size() >= 5; };
   BOOST_TEST((end_of_run(cells, journal, options).value() == RunEnd::others_come));
   // The fifth, and what the other worker was playing then.
-  BOOST_TEST(journal.records().size() >= 5);
-  BOOST_TEST(journal.records().size() <= 6);
+  BOOST_TEST(journal.attempts().size() >= 5);
+  BOOST_TEST(journal.attempts().size() <= 6);
   options.others_come = [] { return false; };
   BOOST_TEST((end_of_run(cells, journal, options).value() == RunEnd::complete));
-  BOOST_TEST(journal.records().size() == cells.size());
+  BOOST_TEST(journal.attempts().size() == cells.size());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

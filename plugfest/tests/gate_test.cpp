@@ -8,11 +8,11 @@ using namespace plugfest;
 
 namespace {
 
-CellRecord record(const std::string& verdict, const std::string& reason = "") {
-  CellRecord made;
+CellOutline record(const std::string& verdict, const std::string& reason = "") {
+  CellOutline made;
   made.id = "a/b/x#1";
-  made.outcome.verdict = base::record::find<Verdict>(verdict).value();
-  made.outcome.reason = reason;
+  made.verdict = base::record::find<Verdict>(verdict).value();
+  made.reason = reason;
   return made;
 }
 
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(what_may_go_either_way_varies_and_what_is_new_does_not) {
 }
 
 BOOST_AUTO_TEST_CASE(the_gate_knows_what_is_listed) {
-  const auto text = [](const Event& event, const CellRecord& cell) {
+  const auto text = [](const Event& event, const CellOutline& cell) {
     const suite::results::Gate gate = judge(event, cell);
     return name(gate.result) + (" [" + gate.entry) + "] " + gate.reason;
   };

@@ -236,6 +236,38 @@ expectations:
         self.assertEqual(run("check", self.event(long_one)).returncode, 2)
         self.assertIn("20 cells", run("check", self.event(long_one), "--long").stdout)
 
+    def test_how_many_cells_an_event_may_have(self):
+        def event(hosts, repeats, more=""):
+            names = "".join(f"  - {{name: h{at}, agent: {{reference: }}}}\n" for at in range(hosts))
+            return self.event(f"event: large\nrepeats: {repeats}\nscenarios: [send.plain]\nparticipants:\n{names}{more}")
+
+        self.assertEqual(len(run("list", event(15, 952)).stdout.splitlines()), 210 * 952)  # 199,920
+        for count, words in ((210 * 953, (15, 953)), (88 * 87 * 1000, (88, 1000, 'except: ["h0/*"]\n'))):
+            refused = run("list", event(*words))
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertRegex(refused.stderr, rf"\Arnic-plugfest: .*the event has {count} cells, and at most 200000 are played: choose pairs: ring, fewer "
+                             r"scenarios, or fewer repeats\n\Z")
+        fewer = event(15, 953, 'except: ["h0/h1/*"]\n')  # 953 less
+        self.assertEqual(len(run("list", fewer).stdout.splitlines()), 209 * 953)
+
+    def test_what_was_probably_meant(self):
+        for words, told in ((["rnu", VIRTUAL], "(did you mean 'run'?)"), (["run", VIRTUAL, "--selct", "x"], "(did you mean '--select'?)"),
+                            (["check", "virtuel"], "(did you mean 'virtual'?)"), ([], "A subcommand is required"), (["run"], "event is required"),
+                            (["check", ("reference: ", "referense: ")], "(did you mean 'reference'?)"),
+                            (["check", ("send.plain", "sent.plain")], "(did you mean 'send.plain'?)")):
+            refused = run(*(self.event((TOY % "x").replace(*word)) if isinstance(word, tuple) else word for word in words))
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""), words)
+            self.assertIn(told, refused.stderr)
+            for line in refused.stderr.splitlines():
+                self.assertTrue(line.startswith("rnic-plugfest: "), line)
+
+    def test_each_command_of_reports_has_the_version(self):
+        version = run("--version").stdout
+        self.assertRegex(version, r"\Arnic-plugfest [0-9.]+ \(commit ")
+        for command in ("serve", "bundle", "verify", "compare"):
+            shown = run(command, "--version")
+            self.assertEqual((shown.returncode, shown.stdout, shown.stderr), (0, version, ""))
+
     def test_agents_that_are_none(self):
         """Each costs its cells, as error, and the run continues to its end."""
         odd = {"garbage": "echo, nonsense", "gone": "/bin/false", "missing": "/nowhere/agent", "endless": "yes",

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What one vendor may see of a plugfest: its own cells, and of everybody else no name, no log and no hardware address."""
 
-import copy
+import collections
 import hashlib
-import json
 import pathlib
 import struct
 
-from . import page, plugfest
+from . import json_stream, page, plugfest
 from .hiding import aliases, hider
 
 PCAP_HEADER = struct.Struct("<IHHiIII")
@@ -22,68 +21,104 @@ NOTHING = bytes(12) + struct.pack(">H", EXPERIMENTAL)
 # What nobody wrote: words of closed lists and of the catalogue of rules, some of which may be somebody's name.
 OURS = ("verdict", "fault", "absent", "side", "result", "rule", "level", "also", "start", "suite")
 
+COUNTED = ("id", "initiator", "responder", "scenario", "repeat", "verdict", "advisory", "gate")  # of a cell, for the summary
+
 
 class Refused(Exception):
     """One line that says what is wrong."""
 
 
 def make(folder, vendor, target):
-    """Writes the bundle of `vendor`; returns how many cells it holds."""
+    """Writes the bundle of `vendor`; returns how many cells it holds. The results are read twice, cell by cell."""
     folder, target = pathlib.Path(folder), pathlib.Path(target)
     plugfest.load(folder)  # refuses what is no plugfest
-    whole = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    cells = []  # what is counted of them
+    whole = _members(folder, lambda cell: cells.append({name: cell[name] for name in COUNTED if name in cell}))
     own = [one["name"] for one in whole["event"]["participants"] if one["vendor"] == vendor]
     if not own:
         vendors = ", ".join(sorted({one["vendor"] for one in whole["event"]["participants"] if one["vendor"]})) or "none"
         raise Refused(f"no participant is of the vendor {vendor!r}; there are: {vendors}")
     if target.exists() and any(target.iterdir()):
         raise Refused(f"{target} is not empty; name a folder that is to be made")
-    document, pcaps = reduce(whole, own)
     (target / "pcap").mkdir(parents=True, exist_ok=True)
+    view = _View(whole, [cell for cell in cells if cell["initiator"] in own or cell["responder"] in own], own)
+    with (folder / "results.json").open("rb") as file:
+        found = next(value for name, value in json_stream.Stream(file).members({"cells"}) if name == "cells")
+        made = (_with_pcaps(view.cell(cell, pcaps := {}), pcaps, folder, target) for cell in found if cell["initiator"] in own or cell["responder"] in own)
+        json_stream.write(target / "results.json", [*view.document.items(), ("cells", made)])
+    return len(view.cells)
+
+
+def _members(folder, take):
+    """The members of the results but their cells, which are passed to `take`."""
+    made = {}
+    with (folder / "results.json").open("rb") as file:
+        for name, value in json_stream.Stream(file).members({"cells"}):
+            if name != "cells":
+                made[name] = value
+                continue
+            for cell in value:
+                take(cell)
+    return made
+
+
+def _with_pcaps(cell, pcaps, folder, target):
+    """The cell, when its captures have been copied."""
     for source, name in pcaps.items():
         path = (folder / source).resolve()
         if folder.resolve() in path.parents and path.is_file():
             (target / name).write_bytes(without_addresses(path.read_bytes()))
-    for kept in (one for cell in document["cells"] for one in (cell, *cell.get("captures", []))):
+    for kept in (cell, *cell.get("captures", [])):
         if not (target / kept["pcap"]).is_file():
             kept["pcap"] = ""
-    (target / "results.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
-    return len(document["cells"])
+    return cell
 
 
-def reduce(whole, own):
-    """The document with the own cells only, and what each kept pcap is to be called."""
-    others = [one for one in whole["event"]["participants"] if one["name"] not in own]
-    names = {one["name"]: f"peer-{at}" for at, one in enumerate(others, 1)}
-    shown, hide = aliases(others), hider(others)
-    document = {key: whole[key] for key in ("plugfest", "complete")}
-    cells = [cell for cell in whole["cells"] if cell["initiator"] in own or cell["responder"] in own]
-    met = {cell[side] for cell in cells for side in ("initiator", "responder")}
-    document["event"] = copy.deepcopy(whole["event"])
-    document["event"]["participants"] = [
-        one if one["name"] in own else {"name": names[one["name"]], "vendor": "", "alias": shown[one["name"]], "agent": "argv"}
-        for one in document["event"]["participants"] if one["name"] in met]
-    pcaps = {}
-    document["cells"] = [_cell(cell, own, names, hide, pcaps) for cell in cells]
-    document["left_out"] = [_left_out(one, names, hide) for one in whole.get("left_out", [])
-                            if one["initiator"] in own or one["responder"] in own]
-    ids = {cell["id"]: made["id"] for cell, made in zip(cells, document["cells"])}
-    last = [cell for cell in document["cells"] if cell["gate"]["result"] != "superseded"]
-    verdicts = {}
-    for cell in last:
-        verdicts[cell["verdict"]] = verdicts.get(cell["verdict"], 0) + 1
-    document["summary"] = {"cells": len(last), "played": len(last), "verdicts": verdicts,
-                           "advisories": sum(bool(cell.get("advisory")) for cell in last),
-                           "new_failures": [ids[cell] for cell in whole["summary"]["new_failures"] if cell in ids], "stale": []}
-    return document, pcaps
+class _View:
+    """The results with the own cells only."""
+
+    def __init__(self, whole, cells, own):
+        self.cells, self._own = cells, own
+        others = [one for one in whole["event"]["participants"] if one["name"] not in own]
+        self._names = {one["name"]: f"peer-{at}" for at, one in enumerate(others, 1)}
+        self._hide = hider(others)
+        self.document = {key: whole[key] for key in ("plugfest", "complete")}
+        self.document["event"] = self._event(whole["event"], aliases(others))
+        self.document["summary"] = self._summary(whole["summary"])
+        self.document["left_out"] = [_left_out(one, self._names, self._hide) for one in whole.get("left_out", [])
+                                     if one["initiator"] in own or one["responder"] in own]
+
+    def _event(self, event, shown):
+        met = {cell[side] for cell in self.cells for side in ("initiator", "responder")}
+        return {**event, "participants": [
+            one if one["name"] in self._own else {"name": self._names[one["name"]], "vendor": "", "alias": shown[one["name"]], "agent": "argv"}
+            for one in event["participants"] if one["name"] in met]}
+
+    def _summary(self, summary):
+        last = [cell for cell in self.cells if cell["gate"]["result"] != "superseded"]
+        ids = {cell["id"]: self._id(cell) for cell in self.cells}
+        return {"cells": len(last), "played": len(last), "verdicts": dict(collections.Counter(cell["verdict"] for cell in last)),
+                "advisories": sum(bool(cell.get("advisory")) for cell in last),
+                "new_failures": [ids[cell] for cell in summary["new_failures"] if cell in ids], "stale": []}
+
+    def _id(self, cell):
+        return f"{self._shown(cell['initiator'])}/{self._shown(cell['responder'])}/{cell['scenario']}#{cell['repeat']}"
+
+    def _shown(self, name):
+        return self._names.get(name, name)
+
+    def cell(self, cell, pcaps):
+        return _cell(cell, self._own, self._names, self._hide, pcaps)
 
 
 def sign_off(folder, vendor, signer=""):
     """The page that vendor and organiser sign: what was played with what result, and the digest of the results that it stands for.
     `signer`: the organiser's public key as PEM, if the bundle is signed."""
-    content = (pathlib.Path(folder) / "results.json").read_bytes()
-    document = json.loads(content)
-    last = [cell for cell in document["cells"] if cell["gate"]["result"] != "superseded"]
+    last = []
+    document = _members(pathlib.Path(folder), lambda cell: cell["gate"]["result"] != "superseded" and last.append(
+        {name: cell[name] for name in (*COUNTED, "hosts") if name in cell}))
+    with (pathlib.Path(folder) / "results.json").open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     own = [one["name"] for one in document["event"]["participants"] if one["vendor"] == vendor]
     rows = []
     for peer in document["event"]["participants"]:
@@ -96,7 +131,7 @@ def sign_off(folder, vendor, signer=""):
     key = hashlib.sha256(signer.encode()).hexdigest() if signer else ""
     return page.environment().get_template("sign_off.html.j2").render(
         event=document["event"]["name"], vendor=vendor, own=own, rows=rows, verdicts=verdicts, hosts=hosts, cells=len(last),
-        complete=document["complete"], digest=hashlib.sha256(content).hexdigest(), key=key, **page.assets(["report.css", "statement.css"], []))
+        complete=document["complete"], digest=digest, key=key, **page.assets(["report.css", "statement.css"], []))
 
 
 def _cell(cell, own, names, hide, pcaps):

@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Reads a large JSON object member by member, and lists in it element by element, so that it is never in memory as a whole."""
+"""Reads and writes a large JSON object member by member, and lists in it element by element, so that it is never in memory as a whole."""
 
 import codecs
+import collections.abc
 import json
 import re
 
 PIECE = 1 << 20  # octets read at a time
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
+
+
+def write(path, members):
+    """(name, value) of each member of an object; an iterator is a list, one element on a line."""
+    with path.open("w", encoding="utf-8") as file:
+        for at, (name, value) in enumerate(members):
+            file.write(f"{',' if at else '{'}\n{json.dumps(name)}: ")
+            if not isinstance(value, collections.abc.Iterator):
+                file.write(json.dumps(value))
+                continue
+            file.write("[")
+            for number, element in enumerate(value):
+                file.write(f"{',' if number else ''}\n{json.dumps(element)}")
+            file.write("]")
+        file.write("\n}\n")
 
 
 class Stream:

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The matrix of a plugfest: pairs by scenarios, with the evidence of each cell. Depends only on schema/plugfest-2.schema.json."""
 
-import base64
 import csv
 import dataclasses
-import hashlib
+import functools
 import io
-import json
 import pathlib
-import urllib.parse
 
-import markupsafe
-
-from . import page, participants, text
+from . import compressed, json_stream, page, participants, plugfest_cells, text
 from .node import Unreadable
-from .page import TEMPLATES
 
 GLYPHS = {"pass": "✓", "advisory": "△", "fail": "✗", "inconclusive": "?", "not_applicable": "–", "error": "!"}
 WORDS = {**{verdict: verdict for verdict in GLYPHS}, "not_applicable": "not applicable"}
 # What a square shows beside its verdict: a race that the organiser has listed is the same in each run, and so is a cell that is left out.
 VARIES, LEFT_OUT = "~", "·"
 BAD = ("fail", "inconclusive", "error")
-LINES = 80  # of steps and of the decoded exchange, in a cell's evidence
 
 
 @dataclasses.dataclass
@@ -44,7 +37,7 @@ class Matrix:
     attempts: dict  # id of a cell -> the attempts before the one that counts
     reasons: list  # (why cells are left out, how many)
 
-    @property
+    @functools.cached_property
     def cells(self):
         return [cell for row in self.rows for cell in row.cells if cell]
 
@@ -65,47 +58,58 @@ class Matrix:
 
 
 def load(folder):
+    """Reads the results cell by cell: they need not fit into memory."""
     path = pathlib.Path(folder) / "results.json"
+    document, cells = {}, _Cells()
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        with path.open("rb") as file:
+            for name, value in json_stream.Stream(file).members({"cells", "left_out"}):
+                if name == "cells":
+                    cells.take(value)
+                elif name == "left_out":
+                    document[name] = _reasons(value)
+                else:
+                    document[name] = plugfest_cells.cleaned(value)
         if document["plugfest"] != 2:
             raise Unreadable(f"{path}: version {document['plugfest']} of the results is not known here")
-        return _matrix(_cleaned(document))
+        return _matrix(document, cells)
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}; give the --out folder of a plugfest run") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Unreadable(f"{path}: these are no results of a plugfest: {text.line(repr(error), 200)}") from error
 
 
-def _cleaned(value):
-    """Every string may come from an agent; log texts keep their lines."""
-    if isinstance(value, str):
-        return text.log(value, keep="tail")
-    if isinstance(value, list):
-        return [_cleaned(one) for one in value]
-    if isinstance(value, dict):
-        return {key: _cleaned(one) for key, one in value.items()}
-    return value
+class _Cells:
+    """What is kept of the cells: of each square the worst of its repetitions, which is shown for all."""
+
+    def __init__(self):
+        self._reader, self.last, self.attempts = plugfest_cells.Reader(), {}, {}
+
+    def take(self, cells):
+        order = list(GLYPHS)
+        for cell in cells:
+            made = self._reader.outline(cell)
+            if made["verdict"] not in GLYPHS:
+                raise ValueError(f"verdict {made['verdict']}")
+            if made["gate"]["result"] == "superseded":
+                self.attempts.setdefault(made["id"], []).append({"verdict": made["verdict"], "pcap": made.get("pcap", "")})
+                continue
+            key = made["initiator"], made["responder"], made["scenario"]
+            if key not in self.last or order.index(made["verdict"]) > order.index(self.last[key]["verdict"]):
+                made["packed"] = plugfest_cells.packed(cell, made["verdict"])
+                self.last[key] = made
 
 
-def _matrix(document):
-    event = document["event"]
-    last, attempts = {}, {}
-    for cell in document["cells"]:
-        if cell["verdict"] == "pass" and cell.get("advisory"):
-            cell["verdict"] = "advisory"  # a square shows one sign
-        if cell["verdict"] not in GLYPHS:
-            raise ValueError(f"verdict {cell['verdict']}")
-        if cell["gate"]["result"] != "superseded":
-            key = cell["initiator"], cell["responder"], cell["scenario"]
-            # The worst of the repetitions is shown for all.
-            if key not in last or list(GLYPHS).index(cell["verdict"]) > list(GLYPHS).index(last[key]["verdict"]):
-                last[key] = cell
-        else:
-            attempts.setdefault(cell["id"], []).append(cell)
+def _reasons(left_out):
+    """reason -> (initiator, responder, scenario) of each square that it leaves out."""
     reasons = {}
-    for one in document.get("left_out", []):
+    for one in map(plugfest_cells.cleaned, left_out):
         reasons.setdefault(one["reason"], set()).add((one["initiator"], one["responder"], one["scenario"]))
+    return reasons
+
+
+def _matrix(document, cells):
+    event, reasons, last = document["event"], document.get("left_out", {}), cells.last
     numbers = {key: at for at, keys in enumerate(reasons.values()) for key in keys}
     names = [one["name"] for one in event["participants"]]
     scenarios = [(one["name"], one["title"]) for one in event["scenarios"]]
@@ -114,56 +118,23 @@ def _matrix(document):
     return Matrix(event["name"], document["complete"], document["summary"], scenarios,
                   {one["name"]: one["alias"] or one["name"] for one in event["participants"]},
                   {one["name"]: one["vendor"] for one in event["participants"]},
-                  [row for row in rows if any(row.cells) or set(row.left_out) != {None}], attempts, [(reason, len(keys)) for reason, keys in reasons.items()])
-
-
-def _evidence(cell):
-    """What the page holds of a cell: all of a bad one, the outline of a good one."""
-    bad = cell["verdict"] not in ("pass", "not_applicable")
-    return {"checks": [check for check in cell.get("checks", []) if not check["good"]],
-            "kept": sum(check["good"] for check in cell.get("checks", [])),
-            "findings": cell.get("findings", [])[:LINES] if bad else [],
-            "steps": cell.get("steps", [])[-LINES:] if bad else [],
-            "wire": _around(cell) if bad else [],
-            "said": cell.get("said", []) if bad else []}
-
-
-def _around(cell):
-    """The part of the exchange that leads to the first finding, else its end."""
-    wire = cell.get("wire", [])
-    frames = [found["frame"] for found in cell.get("findings", []) if found["level"] == "must" and not found["provoked"]]
-    if not frames:
-        return wire[-LINES:]
-    end = sum(line["frame"] <= frames[0] for line in wire) + LINES // 2
-    return wire[max(0, end - LINES):end]
-
-
-def _pcap(folder, html_path, cell):
-    """A link from where the page will be; empty if the path leads out of the folder."""
-    name = cell.get("pcap", "")
-    file = (pathlib.Path(folder) / name).resolve()
-    if not name or pathlib.Path(folder).resolve() not in file.parents:
-        return ""
-    try:
-        return "./" + urllib.parse.quote(file.relative_to(pathlib.Path(html_path).resolve().parent).as_posix())
-    except ValueError:
-        return file.as_uri()
+                  [row for row in rows if any(row.cells) or set(row.left_out) != {None}], cells.attempts, [(reason, len(keys)) for reason, keys in reasons.items()])
 
 
 def html(matrix, folder, html_path, rules):
     """The page as text; `rules`: the catalogue."""
-    asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-             for name in ("report.css", "dark.css", "plugfest.css", "hosts.css", "plugfest.js")}
+    link = plugfest_cells.Links(folder, html_path)
+    on_page = (plugfest_cells.on_page(cell, matrix.shown, matrix.attempts.get(cell["id"], []), link) for cell in matrix.cells)
     return page.environment().get_template("plugfest.html.j2").render(
-        matrix=matrix, broken=[rules.rule(name) for name in _broken(matrix)], host_line=participants.host_line, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
-        participants=participants.overview(matrix.shown, matrix.cells), squares=participants.squares(matrix.cells),
-        pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
-        script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
+        matrix=matrix, broken=[rules.rule(name) for name in _broken(matrix)], GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph,
+        blocks=compressed.blocks(on_page), participants=participants.overview(matrix.shown, matrix.cells), squares=participants.squares(matrix.cells),
+        numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
+        **page.assets(["report.css", "plugfest.css", "hosts.css"], ["page.js", "cell.js", "plugfest.js"]))
 
 
 def _broken(matrix):
     """The rules that the evidence names, sorted."""
-    return sorted({found["rule"] for cell in matrix.cells for found in _evidence(cell)["findings"]})
+    return sorted({found["rule"] for cell in matrix.cells if cell["verdict"] not in plugfest_cells.GOOD for found in plugfest_cells.evidence(cell)["findings"]})
 
 
 def _glyph(cell):

@@ -4,7 +4,7 @@ cannot be trusted."""
 
 import xml.etree.ElementTree as tree
 
-from . import junit
+from . import junit, plugfest_cells
 from .plugfest import BAD, Matrix, WORDS
 
 
@@ -59,9 +59,10 @@ def _judge(case, cell):
 
 
 def _evidence(cell):
+    known = plugfest_cells.evidence(cell)
     lines = [f"{WORDS[cell['verdict']]}: {cell['reason']}", f"fault: {cell['fault']}"]
     lines += [f"check of the {check['side']}: {check['what']}: expected {check['expected']}, came {check['actual']}"
-              for check in cell.get("checks", []) if not check["good"]]
+              for check in known["checks"]]
     lines += [f"{found['rule']} ({found['level']}), sent by {found['side']}, frame {found['frame']}: {found['actual']}; "
-              f"admissible: {found['admissible']}" for found in cell.get("findings", []) if not found["provoked"]]
+              f"admissible: {found['admissible']}" for found in known["findings"] if not found["provoked"]]
     return "\n".join([*lines, *([f"capture: {cell['pcap']}"] if cell.get("pcap") else [])])

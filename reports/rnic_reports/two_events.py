@@ -41,11 +41,7 @@ def _kind(was, now):
         return ""
     if any(good):
         return "new" if good[0] else "fixed"
-    return "changed" if (was["verdict"], was["fault"], _rules(was)) != (now["verdict"], now["fault"], _rules(now)) else ""
-
-
-def _rules(cell):
-    return {found["rule"] for found in cell.get("findings", []) if not found["provoked"]}
+    return "changed" if (was["verdict"], was["fault"], was["rules"]) != (now["verdict"], now["fault"], now["rules"]) else ""
 
 
 def by_participant(found):

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as tree
 import jsonschema
 
 import render_plugfest
-from tests import page
+from tests import browser, page
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[1] / "schema" / "plugfest-2.schema.json"
 HOSTILE = "<script>alert(1)</script>\u202e=cmd|' /C calc'!A0"
@@ -68,20 +68,64 @@ class Matrix(unittest.TestCase):
         self.assertEqual(seen.faults, [])
         self.assertEqual(len(seen.scripts), 1)
         self.assertNotIn("alert", seen.scripts[0])
+        self.assertNotIn("alert", str([attributes for tag, attributes in seen.tags if tag == "script"]))
+        bad, good = seen.blocks
         self.assertNotIn("\u202e", seen.text)
         self.assertEqual([link for link in seen.links if not link.startswith("#")],
-                         ["./pcap/x.pcap"] * 2 + ["https://www.rfc-editor.org/rfc/rfc5044#section-4.1"] * 2)  # of the rule, and of its quotation
-        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1", "out-0", "rule-mpa.crc.field-holds-crc32c"})
+                         ["https://www.rfc-editor.org/rfc/rfc5044#section-4.1"] * 2)  # of the rule, and of its quotation
+        self.assertEqual([bad["before"], good["pcap"], "pcap" in bad], [[["error", "./pcap/x.pcap"]], "./pcap/x.pcap", False])
+        self.assertLess({"out-0", "rule-mpa.crc.field-holds-crc32c"}, set(seen.ids))
+        self.assertLess({"#cell-0", "#cell-1"}, {*seen.links, "#out-0"})
         self.assertIn("Left out by the event: 1 cell", seen.text)
-        self.assertIn("Attempt 2; before it: error", seen.text)
         self.assertEqual(len(seen.with_class("m-fail")), 1)
         self.assertIn("a → Vendor X", seen.text)
-        self.assertIn("fault: responder", seen.text)
-        self.assertIn("2026-11-23 09:00:00 UTC, suite 0.1.0 (0123456789ab); initiator: <script>", seen.text)
-        self.assertIn("cxgb4 6.1, firmware 2, 6.12", seen.text)
-        self.assertIn("mpa.crc.field-holds-crc32c", seen.text)
-        self.assertIn("Of 725 TCP segments of the initiator 3 begin within an FPDU", seen.text)
-        self.assertNotIn("Of 40 TCP segments", seen.text)
+        self.assertEqual((bad["fault"], bad["attempt"]), ("responder", 2))
+        self.assertEqual((good["when"], good["suite"]), ("2026-11-23 09:00:00 UTC", "0.1.0 (0123456789ab)"))
+        self.assertTrue(good["hosts"][0].startswith("initiator: <script>"))
+        self.assertTrue(good["hosts"][0].endswith("cxgb4 6.1, firmware 2, 6.12"))
+        self.assertEqual([found["rule"] for found in bad["findings"]], ["mpa.crc.field-holds-crc32c"])
+        self.assertEqual([cut["segments"] for cut in good["cuts"]], [725])
+
+    def test_checks_that_are_counted_together_are_counted(self):
+        made = document()
+        check = {"side": "initiator", "what": "w", "expected": "1", "actual": "1", "good": True}
+        made["cells"] = [cell("a", "b", "pass", checks=[{**check, "times": 1000}, check])]
+        _, folder, _ = self.render(json.dumps(made))
+        self.assertEqual(page.Page((folder / "report.html").read_text(encoding="utf-8")).blocks[0]["kept"], 1001)
+
+    def test_of_repetitions_the_worst_is_shown_and_how_many_there_were(self):
+        made = document()
+        made["cells"] = [cell("a", "b", verdict, id=f"a/b/send.plain#{repeat}", repeat=repeat, reason=f"r{repeat}")
+                         for repeat, verdict in enumerate(("pass", "fail", "pass", "fail"), 1)]
+        made["summary"]["played"] = 4
+        _, folder, _ = self.render(json.dumps(made))
+        seen = page.Page((folder / "report.html").read_text(encoding="utf-8"))
+        self.assertEqual([(one["verdict"], one["reason"]) for one in seen.blocks], [("fail", "r2")])
+        self.assertIn("4 cells were played. A square stands for all repetitions of one, and shows the worst.", seen.text)
+
+    @unittest.skipUnless(browser.program(), "no chromium: tools/install_packages.sh long")
+    def test_a_cell_is_made_when_it_is_asked_for(self):
+        _, folder, _ = self.render(json.dumps(document()))
+        shown = browser.Browser(folder / "profile")
+        self.addCleanup(shown.close)
+        text = "document.getElementById('cell').textContent"
+        shown.open((folder / "report.html").as_uri())
+        self.assertEqual(shown.value(text), "")
+        shown.click(".scenarios a.m-fail")
+        shown.wait_for("document.querySelector('#cell-0 table.log')")
+        for words in ("a → Vendor X, send.plain", "in 0.10 s, fault: responder, 0 checks held", "Attempt 2; before it: error (pcap).", "mpa.crc.field-holds-crc32c",
+                      "On the wire", "0.500"):
+            self.assertIn(words, shown.value(text))
+        self.assertIn("<script>alert(1)</script>", shown.value(text))  # as text
+        self.assertEqual(shown.value("document.querySelectorAll('#cell script').length"), 0)
+        shown.click("#cell a.says-what")
+        self.assertIn("CRC", shown.value("document.querySelector('#cell .words-row').textContent"))
+        shown.open(shown.value("location.href").replace("cell-0", "cell-1"))
+        shown.wait_for("document.getElementById('cell-1')")
+        for words in ("Of 725 TCP segments of the initiator 3 begin within an FPDU", "2026-11-23 09:00:00 UTC, suite 0.1.0 (0123456789ab); initiator: <script>"):
+            self.assertIn(words, shown.value(text))
+        self.assertNotIn("Of 40 TCP segments", shown.value(text))
+        self.assertTrue(shown.value("document.querySelector('.scenarios a.m-pass').hasAttribute('aria-current')"))
 
     def test_a_race_that_is_listed_looks_the_same_however_it_went(self):
         pages = []

@@ -33,7 +33,10 @@ Result<void> Folder::go_on(const Journal& earlier, const RunRecord& run) {
   return sync();
 }
 
-Result<void> Folder::append(const JournalLine& line) { return folder_.append(to_json(line)); }
+Result<void> Folder::append(const JournalLine& line) {
+  const auto place = folder_.append(to_json(line));
+  return place ? Result<void>() : std::unexpected(place.error());
+}
 
 Result<void> Folder::add(const CaseRecord& record) {
   return append({.run = {}, .attempt = record, .end = {}});

@@ -80,8 +80,8 @@ Result<void> RunFolder::begin(const Json& line) {
   if (!file) return cannot("create", temporary, errno);
   if (is_locked_by_another(file.get())) return in_use(path_);
   journal_ = base::LineFile(std::move(file), 0);
-  Result<void> written = append(line);
-  if (written) written = sync();
+  const auto appended = append(line);
+  Result<void> written = appended ? sync() : std::unexpected(appended.error());
   std::error_code error;
   if (written) {
     fs::create_directory(path_ / "pcap", error);
@@ -105,9 +105,11 @@ Result<void> RunFolder::go_on(std::uint64_t whole) {
   return {};
 }
 
-Result<void> RunFolder::append(const Json& line) {
+Result<LinePlace> RunFolder::append(const Json& line) {
+  const std::uint64_t at = journal_.size();
   const int fault = journal_.append(base::record::one_line(line));
-  return fault == 0 ? Result<void>() : cannot("write", journal(), fault);
+  if (fault != 0) return cannot("write", journal(), fault);
+  return LinePlace{at, journal_.size() - at - 1};
 }
 
 Result<void> RunFolder::sync() {
@@ -121,6 +123,34 @@ Result<void> RunFolder::write_document(const Json& document) const {
   return fault == 0 ? Result<void>() : cannot("write", file, fault);
 }
 
+Result<void> RunFolder::write_document(
+    const Json& document, const std::string& list,
+    const std::function<Result<std::optional<Json>>()>& next) const {
+  const fs::path file = path_ / document_name;
+  base::Replacement made(file);
+  const char* before = "{";
+  for (const auto& [name, value] : document.items()) {
+    made.append(before + base::record::one_line(name) + ':');
+    before = ",";
+    if (name != list) {
+      made.append(base::record::one_line(value));
+      continue;
+    }
+    for (const char* gap = "["; true; gap = ",") {
+      const auto element = next();
+      if (!element) return std::unexpected(element.error());
+      if (!*element) {
+        made.append(*gap == '[' ? "[]" : "]");
+        break;
+      }
+      made.append(gap + base::record::one_line(**element));
+    }
+  }
+  made.append("}\n");
+  const int fault = made.commit();
+  return fault == 0 ? Result<void>() : cannot("write", file, fault);
+}
+
 bool holds_a_run(const fs::path& folder) {
   std::error_code error;
   return fs::exists(folder / journal_name, error) || fs::exists(folder / document_name, error);
@@ -131,8 +161,19 @@ bool is_in_use(const fs::path& folder) {
   return lock && is_locked_by_another(lock.get());
 }
 
+Result<Json> read_line(std::istream& journal, const LinePlace& place) {
+  std::string text(place.length, '\0');
+  journal.seekg(static_cast<std::streamoff>(place.at));
+  journal.read(text.data(), static_cast<std::streamsize>(text.size()));
+  Json json = journal ? Json::parse(text, nullptr, false) : Json();
+  if (!json.is_object())
+    return std::unexpected(fmt::format("the journal cannot be read again at octet {}", place.at));
+  return json;
+}
+
 Result<std::uint64_t> read_lines(
-    const fs::path& path, const std::function<std::optional<std::string>(const Json&)>& take) {
+    const fs::path& path,
+    const std::function<std::optional<std::string>(const Json&, const LinePlace&)>& take) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return cannot("read", path, errno);
   std::optional<Problem> torn;  // of a line after which no whole one has come so far
@@ -140,9 +181,11 @@ Result<std::uint64_t> read_lines(
   std::string text;
   for (std::size_t number = 1; std::getline(file, text); ++number) {
     if (file.eof()) break;  // no newline at its end: torn when the run was killed
+    const LinePlace place{read, text.size()};
     read += text.size() + 1;
     const Json json = Json::parse(text, nullptr, false);
-    const auto fault = json.is_object() ? take(json) : std::optional<std::string>(no_journal_line);
+    const auto fault =
+        json.is_object() ? take(json, place) : std::optional<std::string>(no_journal_line);
     if (!fault && torn) return std::unexpected(*torn);
     if (!fault) whole = read;
     if (fault && !torn) torn = fmt::format("{}:{}: {}", path.string(), number, *fault);

@@ -11,8 +11,10 @@
 #include <expected>
 #include <filesystem>
 #include <functional>
+#include <istream>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "base/line_file.hpp"
 #include "base/record/json_reader.hpp"
@@ -29,6 +31,11 @@ using Result = std::expected<Value, Problem>;
 inline constexpr const char* journal_name = "results.ndjson";
 inline constexpr const char* document_name = "results.json";
 
+/// Of a line in the journal, in octets; its newline is not counted.
+struct LinePlace {
+  std::uint64_t at = 0, length = 0;
+};
+
 class RunFolder {
  public:
   /// Creates the folder if necessary and locks it against a second run. Nothing in it is changed yet;
@@ -44,12 +51,17 @@ class RunFolder {
   /// Continues the journal of the run that is in the folder. Its first `whole` octets are whole lines,
   /// as read while this object held the lock; a torn end after them is removed.
   [[nodiscard]] Result<void> go_on(std::uint64_t whole);
-  /// Appends a line. One that does not fit on the disk is removed whole.
-  [[nodiscard]] Result<void> append(const Json& line);
+  /// Appends a line, and returns its place. One that does not fit on the disk is removed whole.
+  [[nodiscard]] Result<LinePlace> append(const Json& line);
   /// Returns when all that was appended is on the disk.
   [[nodiscard]] Result<void> sync();
   /// Writes results.json, under another name first.
   [[nodiscard]] Result<void> write_document(const Json& document) const;
+  /// The same with a list of which no more than one element is in memory: `next` is asked for them
+  /// until it has none. The document has the list too, empty.
+  [[nodiscard]] Result<void> write_document(
+      const Json& document, const std::string& list,
+      const std::function<Result<std::optional<Json>>()>& next) const;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path journal() const { return path_ / journal_name; }
@@ -73,25 +85,35 @@ class RunFolder {
 
 inline constexpr const char* no_journal_line = "this line is not what a run writes";
 
+/// The text of a line of an open journal.
+[[nodiscard]] Result<Json> read_line(std::istream& journal, const LinePlace& place);
+
 /// Passes the lines of a journal to `take`, which returns what is wrong with one. Returns how many
 /// octets are whole lines: a torn end, as a power failure leaves it, is not counted. A line that is
 /// not taken is an error if one that is taken follows, or if none is taken.
 [[nodiscard]] Result<std::uint64_t> read_lines(
     const std::filesystem::path& file,
-    const std::function<std::optional<std::string>(const Json& line)>& take);
+    const std::function<std::optional<std::string>(const Json& line, const LinePlace& place)>&
+        take);
 
-/// The same for records. `Line` has an optional `run`, `attempt` and `end`; each line has one of them,
-/// and the first line has a `run`. What a later version adds to the format is ignored.
+/// The same for records, which `take` gets with their places or without. `Line` has an optional `run`,
+/// `attempt` and `end`; each line has one of them, and the first line has a `run`. What a later
+/// version adds to the format is ignored.
 template <class Line, class Take>
 [[nodiscard]] Result<std::uint64_t> read_records(const std::filesystem::path& file, Take take) {
   return read_lines(
-      file, [&, begun = false](const Json& json) mutable -> std::optional<std::string> {
+      file,
+      [&, begun = false](const Json& json,
+                         const LinePlace& place) mutable -> std::optional<std::string> {
         Line line;
         if (const auto fault = base::record::from_json(json, line, {.refuse_unknown = false}))
           return fault->text;
         if (!line.run && (!begun || (!line.attempt && !line.end))) return no_journal_line;
         begun = true;
-        return take(std::move(line));
+        if constexpr (std::is_invocable_v<Take&, Line&&, const LinePlace&>)
+          return take(std::move(line), place);
+        else
+          return take(std::move(line));
       });
 }
 

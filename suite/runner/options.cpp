@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "base/did_you_mean.hpp"
+#include "base/command_line.hpp"
 #include "base/shipped_file.hpp"
 #include "base/version.hpp"
 #include "base/zoned_address.hpp"
@@ -349,10 +349,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::good, help()});
     } catch (const CLI::CallForVersion& version) {
       return std::unexpected(Stop{ExitCode::good, std::string(version.what()) + "\n"});
-    } catch (const CLI::ExtrasError& problem) {
-      return wrong(problem.what() + meant_instead());
     } catch (const CLI::ParseError& problem) {
-      return wrong(problem.what());
+      return std::unexpected(Stop{ExitCode::usage, base::refusal_of(app_, problem)});
     }
     return finish();
   }
@@ -367,16 +365,6 @@ class CommandLine {
   std::string help() const {
     const auto chosen = app_.get_subcommands();
     return chosen.empty() ? app_.help() : chosen.front()->help("rnic-suite");
-  }
-  // The option or command that was probably meant by the unexpected word.
-  std::string meant_instead() const {
-    const auto extras = app_.remaining(true);
-    if (extras.empty()) return "";
-    std::vector<std::string> known;
-    for (const CLI::App* one : app_.get_subcommands({})) known.push_back(one->get_name());
-    for (const CLI::App* one : app_.get_subcommands())
-      for (const CLI::Option* option : one->get_options()) known.push_back(option->get_name());
-    return base::did_you_mean(extras.front().substr(0, extras.front().find('=')), known);
   }
   static std::unexpected<Stop> wrong(std::string text) {
     std::ranges::replace(text, '\n', ' ');
