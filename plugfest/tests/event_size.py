@@ -98,15 +98,17 @@ class Size:
 
     def resume(self, ending=None):
         """Goes on with the run, and sends it that signal when two of its cells have ended: (exit code, seconds until it plays, MB, what it said)."""
-        begun, ready, told = time.monotonic(), None, ""
-        with subprocess.Popen(self.words("run", "--jobs", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run, Peak(run.pid) as own:
+        begun, ready = time.monotonic(), None
+        with tempfile.TemporaryFile("w+") as told, subprocess.Popen(self.words("run", "--jobs", "2"), stdout=told, stderr=subprocess.PIPE, text=True) as run, \
+                Peak(run.pid) as own:
             for line in run.stderr:
                 if ready is None and (found := re.search(r"cells, (\d+) of them to play", line)):
                     ready = time.monotonic() - begun
                 if ending and line.startswith("[2/"):
                     run.send_signal(ending)
-            told = run.stdout.read()
-        return run.returncode, ready, own.megabytes, told
+            run.wait()
+            told.seek(0)
+            return run.returncode, ready, own.megabytes, told.read()
 
     def size(self, name):
         return (self.out / name).stat().st_size / 1e6
@@ -201,7 +203,7 @@ def measure(program, cells, played, folder):
     event = Size(program, folder, scenarios[:-(-cells // (pairs * repeats))], repeats)
     names = [*(f"h{at}" for at in range(1, HOSTS - len(DEVIANTS) + 1)), *DEVIANTS]
     some = sorted(names, key=lambda name: (kind(name) == "h", names.index(name)))  # the deviants first
-    count = next(count for count in range(4, HOSTS + 1) if count == HOSTS or count * (count - 1) * len(scenarios) >= played)
+    count = next(count for count in range(4, HOSTS + 1) if count == HOSTS or count * (count - 1) * len(event.ids) >= played * pairs * repeats)
     begun = time.monotonic()
     event.play([f"{one}/{other}/*#1" for one in some[:count] for other in some[:count] if one != other])
     print(f"{len(event.played)} cells played in {time.monotonic() - begun:.0f} s; the event has {len(event.ids)}", flush=True)
