@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "reports"))
+from tests import page  # noqa: E402
+
 PROGRAM, AGENT = sys.argv[1:3]
 EVENT = """event: captures
 scenarios: [write.sizes]
@@ -83,9 +86,9 @@ class Captures(unittest.TestCase):
             for one in (first, second):
                 self.assertGreater((self.folder / "out" / one["pcap"]).stat().st_size, 1000)
             self.assertNotEqual(first["pcap"], second["pcap"])
-        page = (self.folder / "out" / "report.html").read_text(encoding="utf-8")
-        self.assertIn("port1 (judged)", page)
-        self.assertIn(cells[0]["captures"][1]["pcap"].rpartition("/")[2], page)
+        shown = page.Page((self.folder / "out" / "report.html").read_text(encoding="utf-8")).blocks[0]["captures"]
+        self.assertEqual([(one["place"], bool(one.get("judged"))) for one in shown], [("port1", True), ("port2", False)])
+        self.assertIn(cells[0]["captures"][1]["pcap"].rpartition("/")[2], json.dumps(shown))
 
     def test_a_place_that_lacks_what_another_shows_is_told(self):
         cells, ran = self.play("[port1, idle]")

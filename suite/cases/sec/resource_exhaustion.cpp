@@ -87,7 +87,7 @@ CONFORMANCE_CASE(overflow_of_a_completion_queue_does_not_affect_other_streams,
 }
 
 CONFORMANCE_CASE(overflow_of_a_completion_queue_does_not_affect_shared_receive_queues,
-                 rules("rdmap.security.cq-overflow-isolated", "sec.cq.overflow-confined"),
+                 rules("rdmap.security.cq-overflow-isolated"),
                  needs(capability::completion_overflow, capability::shared_receive_queue),
                  deadline_of(20s)) {
   const iut::Handle queue = iut.create_shared_queue(4);
