@@ -9,6 +9,7 @@
 
 #include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
+#include "reference_rnic/wire/zeros.hpp"
 
 namespace dissectors::analyzer {
 
@@ -21,10 +22,6 @@ namespace check {
 #include "dissectors/analyzer/terminate_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
-
-bool all_zero(wire::Bytes octets) {
-  return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
-}
 
 bool is_rdmap(wire::TerminateCause cause, std::uint8_t type) {
   return cause.layer == wire::layer::rdmap && cause.type == type;
@@ -153,7 +150,7 @@ bool TerminateRules::check_headers(const Incoming& incoming, const wire::Termina
 /// Octets that no bit announces.
 void TerminateRules::check_tail(const Incoming& incoming, const wire::Terminate& terminate,
                                 wire::Bytes rest) const {
-  if (rest.empty() || all_zero(rest)) return;
+  if (rest.empty() || wire::all_zero(rest)) return;
   // RFC 7306 neither asks for the whole Atomic header nor forbids it.
   const bool atomic_header = terminate.r && rest.size() == sizeof(wire::AtomicRequestHeader) -
                                                                sizeof(wire::ReadRequestHeader);
@@ -267,7 +264,7 @@ void TerminateRules::check_included(const Parts& parts) const {
   if (is_rdmap(cause, wire::error_type::rdmap_local)) {
     findings_.judged(direction, check::local_with_ddp_header, check::local_with_bits);
     // A header of zeros is none (docs/disputes.md D101).
-    const bool has_header = terminate.d && !all_zero(terminate.ddp_header);
+    const bool has_header = terminate.d && !wire::all_zero(terminate.ddp_header);
     if (any)
       raise(has_header ? check::local_with_ddp_header : check::local_with_bits, "M, D and R clear");
     return;
@@ -322,7 +319,7 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
       is_read_request(parts.blamed))
     findings_.judged(direction, check::protection_without_rdma);
   if (parts.blamed && parts.blamed->rdmap().opcode() == wire::Opcode::atomic_request) {
-    if (terminate.r && !all_zero(terminate.rdmap_header))
+    if (terminate.r && !wire::all_zero(terminate.rdmap_header))
       raise(check::rdma_for_others, "R clear, or zeros for the header of an Atomic Request");
     return;
   }
@@ -334,7 +331,7 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
   }
   // A header of zeros is none (docs/disputes.md D101).
   if (parts.blamed && !is_read_request(parts.blamed))
-    raise(all_zero(terminate.rdmap_header) ? check::r_bit : check::rdma_for_others,
+    raise(wire::all_zero(terminate.rdmap_header) ? check::r_bit : check::rdma_for_others,
           "R for a Read Request only");
   else if (terminate.cause.layer == wire::layer::ddp)
     raise(check::ddp_with_rdma, "R clear");
@@ -365,7 +362,7 @@ bool TerminateRules::tells_length_of(const Parts& parts, const SentSegment& it) 
 
 std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
-  if (all_zero(terminate.ddp_header)) return 0;
+  if (wire::all_zero(terminate.ddp_header)) return 0;
   const Log& sent = log(opposite(parts.incoming.direction()));
   const std::span all(sent.segments);
   const auto found =
@@ -394,7 +391,7 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
                     fmt::format("a segment length of {}", found->ulpdu_length));
   // For an error of DDP no header is asked for, and one of zeros is none (docs/disputes.md D101).
   const bool has_header =
-      terminate.cause.layer != wire::layer::ddp || !all_zero(terminate.rdmap_header);
+      terminate.cause.layer != wire::layer::ddp || !wire::all_zero(terminate.rdmap_header);
   if (terminate.r && has_header && is_read_request(parts.blamed)) check_read(parts);
   return found->frame;
 }

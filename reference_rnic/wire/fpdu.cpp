@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/zeros.hpp"
 
 #include <algorithm>
 
@@ -33,10 +34,6 @@ Unmarked without_markers(Bytes wire, const FpduOptions& options, std::size_t siz
   if (wire.size() == size) return {wire, false};
   const StrippedMarkers stripped = strip_markers(scratch, options.position, wire);
   return {scratch.first(stripped.length), stripped.error == MarkerError::wrong_pointer};
-}
-
-bool all_zero(Bytes octets) {
-  return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
+#include "reference_rnic/wire/zeros.hpp"
 
 namespace suite::lower_tester {
 
@@ -33,8 +32,7 @@ bool Message::is_terminate_as_specified() const {
   const std::size_t announced = sizeof(wire::TerminateControl) +
                                 (terminate.segment_length ? sizeof(wire::be16) : 0) +
                                 terminate.ddp_header.size() + terminate.rdmap_header.size();
-  return std::ranges::all_of(wire::Bytes(payload).subspan(announced),
-                             [](std::byte octet) { return octet == std::byte{0}; });
+  return wire::all_zero(wire::Bytes(payload).subspan(announced));
 }
 
 std::optional<ReadRequestFields> Message::read_request() const {

@@ -3,8 +3,7 @@
 // how a stream in error ends.
 #pragma once
 
-#include <algorithm>
-
+#include "reference_rnic/wire/zeros.hpp"
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
@@ -29,7 +28,7 @@ inline constexpr std::uint32_t unknown_stag = 0x7FFFFF01;
 }
 /// A copied header that is left out, or of zeros (docs/disputes.md D101).
 [[nodiscard]] inline bool is_no_header(rnic::wire::Bytes header) {
-  return std::ranges::all_of(header, [](std::byte octet) { return octet == std::byte{0}; });
+  return rnic::wire::all_zero(header);
 }
 
 /// The stream ends, with or without a Terminate.
