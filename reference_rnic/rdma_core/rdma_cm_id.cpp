@@ -101,6 +101,7 @@ void remove_id(Engine& shared, std::uint32_t number) {
 }
 
 void remove_ids(Engine& shared, const CmChannel& channel) {
+  if (channel.ids == 0) return;  // as with each channel that rdma_migrate_id() leaves
   std::vector<std::uint32_t> gone;
   for (const auto& [number, id] : ids())
     if (&id->channel() == &channel) gone.push_back(number);
@@ -111,9 +112,10 @@ CmId::CmId(CmChannel& channel, std::uint64_t uid, std::uint16_t port_space)
     : channel_(&channel), uid_(uid), port_space_(port_space) {
   static std::uint32_t last = 0;
   number_ = ++last;
+  ++channel.ids;
 }
 
-CmId::~CmId() = default;
+CmId::~CmId() { --channel_->ids; }
 
 // ---- addresses ----
 
@@ -327,7 +329,9 @@ void CmId::report(CmEventKind kind, int status, const rdma_ucm_conn_param* param
 void CmId::migrate(CmChannel& channel) {
   channel_->events.remove([&](const auto& event) { return event->id == this; },
                           [&](auto event) { channel.events.push(std::move(event)); });
+  --channel_->ids;
   channel_ = &channel;
+  ++channel_->ids;
 }
 
 void CmId::happened(Engine& shared, const access::ConnectionEstablished& event) {

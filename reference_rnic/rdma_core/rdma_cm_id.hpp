@@ -5,6 +5,7 @@
 
 #include <rdma/rdma_user_cm.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ struct CmEvent {
 /// An event channel: what a descriptor of rdma_cm stands for.
 struct CmChannel {
   EventQueue<std::shared_ptr<CmEvent>> events;
+  std::size_t ids = 0;  ///< identifiers that report here
 };
 
 class CmId {
