@@ -95,10 +95,22 @@ class Runner {
   Runner& operator=(const Runner&) = delete;
 
   Sample play(const Scenario& scenario, const std::string& contender) {
+    Sample sample = play(scenario.work, contender);
+    if (scenario.alone) sample.alone = play(*scenario.alone, contender).client;
+    return sample;
+  }
+
+ private:
+  struct End {
+    base::Process process;
+    base::FileDescriptor output;
+    base::FileDescriptor stays;  ///< until this is closed, since the other end may still transfer
+  };
+  Sample play(const Work& work, const std::string& contender) {
     port_ = static_cast<std::uint16_t>(port_ == 0 ? 20000 + getpid() % 8000
                                                   : 20000 + (port_ - 20000 + 1) % 12000);
-    if (is_stock_program(contender)) return play_stock_program(contender, scenario.work, port_);
-    End server = start(scenario, contender, true), client = start(scenario, contender, false);
+    if (is_stock_program(contender)) return play_stock_program(contender, work, port_);
+    End server = start(work, contender, true), client = start(work, contender, false);
     Sample sample;
     // The one that fails is read first: the other may wait for it, and is ended with it.
     const bool client_first = is_first(client, server);
@@ -111,15 +123,7 @@ class Runner {
     }
     return sample;
   }
-
- private:
-  struct End {
-    base::Process process;
-    base::FileDescriptor output;
-    base::FileDescriptor stays;  ///< until this is closed, since the other end may still transfer
-  };
-  End start(const Scenario& scenario, const std::string& contender, bool serves) {
-    const Work& work = scenario.work;
+  End start(const Work& work, const std::string& contender, bool serves) {
     base::ProcessSetup setup;
     setup.environment.emplace_back("DAT_OVERRIDE", dat_conf_.string());
     if (contender.starts_with("verbs")) {

@@ -38,6 +38,10 @@ constexpr Quantity memory_of_connection{
     },
     ".memory"};
 
+constexpr Quantity share_of_alone{
+    "of the throughput alone",
+    [](const Scenario&, const Sample& x) { return x.alone->seconds / x.client.seconds; }, ".share"};
+
 /// What the samples of a scenario show.
 std::vector<Quantity> quantities_of(const Scenario& scenario) {
   const Work& work = scenario.work;
@@ -54,8 +58,9 @@ std::vector<Quantity> quantities_of(const Scenario& scenario) {
     case Workload::connecting:
       return {connections_per_second};
     case Workload::idle:
-      if (work.connections == 1) return {megabytes_per_second};
-      return {megabytes_per_second, memory_of_connection, connections_per_second};
+      if (!scenario.alone)
+        return {megabytes_per_second, memory_of_connection, connections_per_second};
+      return {megabytes_per_second, share_of_alone, memory_of_connection, connections_per_second};
     case Workload::throughput:
       if (work.size > small) break;
       return {{"messages/s", [](const Scenario& s, const Sample& x) {

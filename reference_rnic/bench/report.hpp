@@ -14,6 +14,7 @@ namespace rnic::bench {
 
 struct Sample {
   Measured client, server;
+  std::optional<Measured> alone{};  ///< the client's, of the scenario's other work
 };
 
 struct Figure {

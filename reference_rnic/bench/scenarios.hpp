@@ -2,6 +2,7 @@
 // The list of what rnic-bench measures.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ struct Scenario {
   std::string name;
   Work work;
   std::vector<std::string> contenders;
-  unsigned busy = 0;  ///< processes that only compute, beside it
+  unsigned busy = 0;            ///< processes that only compute, beside it
+  std::optional<Work> alone{};  ///< played in the same rounds, to compare with
 };
 
 /// `quick`: with few messages.
