@@ -13,26 +13,59 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import DEADLINE, guest_listens, start_in_guest, wait_for_listener  # noqa: E402
+from guest import guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
-PORTS = {"rping": 7174, "rdma_server": 7471, "rstream": 7471, "riostream": 7471}
+PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765,
+         "fi_pingpong": 47592}
 PERFTEST_PORT = 18515
+DEADLINE = 60  # seconds for one program, on a machine that does other things
+ATTEMPTS = 5
 
-# What a server and a client say, {} being the server's address. Not ucmatose: its server sends first, and siw as the initiator does not ask for
-# the peer-to-peer model (RFC 6581 section 9), without which the responder has to wait (RFC 5044 section 7.1.2).
+
+class Pair:
+    """What a server and a client say, {} being the server's address; `serves_on`: the server does not end by itself; `roles`: of the library."""
+
+    def __init__(self, server, client, serves_on=False, roles=("server", "client")):
+        self.server, self.client, self.serves_on, self.roles = server, client, serves_on, roles
+        self.port = PORTS.get(server.split()[0], PERFTEST_PORT)
+
+
+def perftest(program, *options, iterations):
+    words = " ".join([program, "-R", "-F", "-n", str(iterations), *options])
+    return Pair(words, words + " {}")
+
+
+def qperf(tests):
+    """Each test has a connection of its own."""
+    return Pair("qperf", f"qperf -cm 1 -t 1 {{}} {tests}", serves_on=True)
+
+
+# Not ucmatose: its server sends first, and siw as the initiator does not ask for the peer-to-peer model (RFC 6581 section 9), without which the
+# responder has to wait (RFC 5044 section 7.1.2). No Atomics, which siw does not have. `rping -c -q` calls rdma_establish, which the kernel refuses for
+# iWARP.
 PAIRS = {
-    "rping": ("rping -s -a {} -C 5 -v -V", "rping -c -a {} -C 5 -v -V"),
-    "rping, odd size": ("rping -s -a {} -C 5 -S 12345 -V", "rping -c -a {} -C 5 -S 12345 -V"),
-    "rdma_client": ("rdma_server", "rdma_client -s {}"),
-    "rstream": ("rstream -b {} -S 4096 -C 20 -T v", "rstream -s {} -S 4096 -C 20 -T v"),
-    "riostream": ("riostream -b {} -S 4096 -C 20 -T v", "riostream -s {} -S 4096 -C 20 -T v"),
-    "ib_write_bw": ("ib_write_bw -R -F -n 50", "ib_write_bw -R -F -n 50 {}"),
-    "ib_write_lat": ("ib_write_lat -R -F -n 20", "ib_write_lat -R -F -n 20 {}"),
-    "ib_send_bw": ("ib_send_bw -R -F -n 50", "ib_send_bw -R -F -n 50 {}"),
-    "ib_send_lat": ("ib_send_lat -R -F -n 20", "ib_send_lat -R -F -n 20 {}"),
-    "ib_read_bw": ("ib_read_bw -R -F -n 50", "ib_read_bw -R -F -n 50 {}"),
-    "ib_read_lat": ("ib_read_lat -R -F -n 20", "ib_read_lat -R -F -n 20 {}"),
+    "rping": Pair("rping -s -a {} -C 5 -v -V", "rping -c -a {} -C 5 -v -V"),
+    "rping, odd size": Pair("rping -s -a {} -C 5 -S 12345 -V", "rping -c -a {} -C 5 -S 12345 -V"),
+    "rping, own queue pair": Pair("rping -s -q -a {} -C 3 -V", "rping -c -q -a {} -C 3 -V", roles=("client",)),
+    "cmtime": Pair("cmtime", "cmtime -s {} -c 5", serves_on=True, roles=("server",)),
+    "rdma_client": Pair("rdma_server", "rdma_client -s {}"),
+    "rdma_xclient": Pair("rdma_xserver", "rdma_xclient -s {}"),
+    "rstream": Pair("rstream -b {} -S 4096 -C 20 -T v", "rstream -s {} -S 4096 -C 20 -T v"),
+    "riostream": Pair("riostream -b {} -S 4096 -C 20 -T v", "riostream -s {} -S 4096 -C 20 -T v"),
+    "ib_write_bw": perftest("ib_write_bw", iterations=50),
+    "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", iterations=20),
+    "ib_write_bw, large": perftest("ib_write_bw", "-s", "1000001", iterations=3),
+    "ib_write_lat": perftest("ib_write_lat", iterations=20),
+    "ib_send_bw": perftest("ib_send_bw", iterations=50),
+    "ib_send_bw, both ways": perftest("ib_send_bw", "-b", iterations=50),
+    "ib_send_bw, shared queue": perftest("ib_send_bw", "--use-srq", iterations=50),
+    "ib_send_lat": perftest("ib_send_lat", iterations=20),
+    "ib_send_lat, events": perftest("ib_send_lat", "-e", iterations=20),
+    "ib_read_bw": perftest("ib_read_bw", iterations=50),
+    "ib_read_lat": perftest("ib_read_lat", iterations=20),
+    "fi_pingpong": Pair("fi_pingpong -p verbs -e msg -I 20 -S 4096", "fi_pingpong -p verbs -e msg -I 20 -S 4096 {}"),
+    "qperf": qperf("rc_rdma_write_bw rc_rdma_read_bw rc_lat rc_rdma_write_lat rc_rdma_read_lat"),
 }
 
 
@@ -75,15 +108,21 @@ def end(process):
         process.wait(DEADLINE)
 
 
-def play(name, serves, calls, address, folder):
-    server_words, client_words = PAIRS[name]
+def status_of(process):
+    try:
+        return process.wait(DEADLINE)
+    except subprocess.TimeoutExpired:
+        return f"nothing within {DEADLINE} s"
+
+
+def play(pair, serves, calls, address, folder):
     with open(folder / "server.txt", "w+") as server_output, open(folder / "client.txt", "w+") as client_output:
-        server = serves.start(server_words.format(address), server_output)
+        server = serves.start(pair.server.format(address), server_output)
         client = None
         try:
-            wait_for_listener(serves.listens, server, PORTS.get(server_words.split()[0], PERFTEST_PORT), DEADLINE)
-            client = calls.start(client_words.format(address), client_output)
-            codes = client.wait(DEADLINE), server.wait(DEADLINE)
+            wait_for_listener(serves.listens, server, pair.port, DEADLINE)
+            client = calls.start(pair.client.format(address), client_output)
+            codes = status_of(client), 0 if pair.serves_on else status_of(server)
         finally:
             for process in filter(None, (client, server)):
                 end(process)
@@ -93,13 +132,41 @@ def play(name, serves, calls, address, folder):
     assert codes == (0, 0), f"the client ends with {codes[0]}, the server with {codes[1]}\n{said}"
 
 
-def judge(lint, capture):
-    """Violations by the guest are siw's, which the suite's expectations list; there must be none of ours."""
+def findings(lint, capture):
     result = subprocess.run([lint, "--json", capture], capture_output=True, text=True)
-    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def judge(lines):
+    """Violations by the guest are siw's, which the suite's expectations list; there must be none of ours."""
     ours = [line for line in lines if line["type"] == "violation" and line["from"].rsplit(":", 1)[0] == HOST]
     assert not ours, "\n".join(f"{line['rule']} in frame {line['frame']}: {line['came']}" for line in ours)
-    assert any(line["type"] == "connection" for line in lines), f"the capture has no connection\n{result.stdout}{result.stderr}"
+    assert any(line["type"] == "connection" for line in lines), "the capture has no connection"
+
+
+def lost_by_siw(lines):
+    """siw as the responder sets its callback for the RTR indication after it has sent its Reply, and does not look whether there is something
+    already: what comes in between waits until the peer's next segment, so for ever if the peer waits for an answer. Here the peer is near and the guest
+    is slow."""
+    return any(line["type"] == "connection" and line["second"]["address"].startswith(GUEST) and line["first"]["fpdus"] > 0
+               and line["second"]["fpdus"] == 0 for line in lines)
+
+
+def play_and_judge(pair, role, arguments, folder):
+    """Whether there is a result: not if siw has lost what it was sent."""
+    capture = folder / "capture.pcapng"
+    guest, host = Guest(), Host([arguments.launcher, "--capture", str(capture), "--interface", interface()])
+    try:
+        if role == "server":
+            play(pair, host, guest, HOST, folder)
+        else:
+            play(pair, guest, host, GUEST, folder)
+    except (AssertionError, subprocess.TimeoutExpired):
+        if lost_by_siw(findings(arguments.lint, capture)):
+            return False
+        raise
+    judge(findings(arguments.lint, capture))
+    return True
 
 
 def main():
@@ -108,24 +175,24 @@ def main():
     parser.add_argument("lint", help="rnic-lint")
     parser.add_argument("--only", choices=PAIRS, help="one of the pairs")
     arguments = parser.parse_args()
-    guest, failed = Guest(), 0
+    failed = 0
     for name in [arguments.only] if arguments.only else PAIRS:
-        for role in ("server", "client"):
+        for role in PAIRS[name].roles:
             began = time.monotonic()
-            with tempfile.TemporaryDirectory() as place:
-                folder = pathlib.Path(place)
-                capture = folder / "capture.pcapng"
-                host = Host([arguments.launcher, "--capture", str(capture), "--interface", interface()])
-                try:
-                    if role == "server":
-                        play(name, host, guest, HOST, folder)
-                    else:
-                        play(name, guest, host, GUEST, folder)
-                    judge(arguments.lint, capture)
-                    print(f"{name}, the library as {role}: passed in {time.monotonic() - began:.1f} s", flush=True)
-                except (AssertionError, subprocess.TimeoutExpired) as problem:
-                    failed += 1
-                    print(f"{name}, the library as {role}: {problem}", flush=True)
+            what = f"{name}, the library as {role}"
+            for attempt in range(1, ATTEMPTS + 1):
+                with tempfile.TemporaryDirectory() as place:
+                    try:
+                        if play_and_judge(PAIRS[name], role, arguments, pathlib.Path(place)):
+                            print(f"{what}: passed in {time.monotonic() - began:.1f} s", flush=True)
+                            break
+                        print(f"{what}: siw has lost what came before its callback was set, {attempt} of {ATTEMPTS}", flush=True)
+                    except (AssertionError, subprocess.TimeoutExpired) as problem:
+                        failed += 1
+                        print(f"{what}: {problem}", flush=True)
+                        break
+            else:
+                failed += 1
     sys.exit(1 if failed else 0)
 
 
