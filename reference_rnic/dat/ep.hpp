@@ -106,7 +106,7 @@ class Ep final : public Object {
   PostedTable posted_, posted_receives_;
   base::Fifo<verbs::ReceiveRequest> preposted_;
   std::vector<verbs::Completion> held_;  ///< until the consumer knows of the connection
-  std::vector<std::byte> private_data_;  ///< of the latest connection event
+  std::vector<std::byte> private_data_;  ///< of the latest connection event that had some
   EndCause cause_;
   bool limited_ = false;  ///< the consumer gave a timeout
   bool soft_reported_ = false;

@@ -166,15 +166,18 @@ void Ep::reset() {
 
 // ---- events of the connection ----
 
+/// What came with an acceptance is the consumer's until the endpoint is unconnected again, also after
+/// the event of the end, which has no data (dat_evd_wait).
 void Ep::post_connection_event(DAT_EVENT_NUMBER number, std::vector<std::byte> data) {
-  private_data_ = std::move(data);
+  const std::size_t size = data.size();
+  if (size > 0) private_data_ = std::move(data);
   if (!connect_evd) return;
   DAT_EVENT event{};
   event.event_number = number;
   event.event_data.connect_event_data = {
       .ep_handle = handle,
-      .private_data_size = static_cast<DAT_COUNT>(private_data_.size()),
-      .private_data = private_data_.empty() ? nullptr : private_data_.data()};
+      .private_data_size = static_cast<DAT_COUNT>(size),
+      .private_data = size == 0 ? nullptr : private_data_.data()};
   connect_evd->post(event);
 }
 

@@ -131,6 +131,25 @@ DAT_CASE(private_data_of_the_acceptance_arrives, calls(dat_ep_connect, dat_cr_ac
     });
 }
 
+DAT_CASE(private_data_of_the_acceptance_stays_after_the_end, calls(dat_ep_connect, dat_cr_accept),
+         rules("dat.evd-wait.private-data-stays")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  std::vector<std::byte> data = private_octets(32);
+  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), static_cast<DAT_COUNT>(data.size()),
+            data.data()),
+       "no accept");
+  const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const std::vector<std::byte> at_first = octets_of_event(event);
+  if (at_first.empty()) stop(Verdict::inconclusive, "the acceptance has brought no private data");
+  need(CALL(dat_ep_disconnect, client.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_that(octets_of_event(event) == at_first, "the octets that the acceptance brought",
+              "others at the same place", "dat.evd-wait.private-data-stays");
+}
+
 DAT_CASE(more_private_data_than_fits_is_refused, calls(dat_ep_connect),
          rules("dat.ep-connect.private-data")) {
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);

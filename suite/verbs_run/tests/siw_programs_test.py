@@ -13,7 +13,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import guest_listens, start_in_guest, wait_for_listener  # noqa: E402
+from guest import CHANNEL, guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
 PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765,
@@ -124,7 +124,8 @@ def play(pair, serves, calls, address, folder):
             client = calls.start(pair.client.format(address), client_output)
             codes = status_of(client), 0 if pair.serves_on else status_of(server)
         finally:
-            for process in filter(None, (client, server)):
+            # siw's end first: what it has not noticed of the connection is then gone when ours goes.
+            for process in filter(None, (server, client) if isinstance(serves, Guest) else (client, server)):
                 end(process)
             for output in (server_output, client_output):
                 output.seek(0)
@@ -190,6 +191,8 @@ def main():
                     except (AssertionError, subprocess.TimeoutExpired) as problem:
                         failed += 1
                         print(f"{what}: {problem}", flush=True)
+                        if not pathlib.Path(CHANNEL).exists():
+                            sys.exit("the guest has gone; the rest was not played")
                         break
             else:
                 failed += 1

@@ -98,6 +98,17 @@ bool alter(DAT_CR_ARRIVAL_EVENT_DATA& data, Kind kind) {
   }
 }
 
+/// The private data of an event; for the event of an end, which has none, those of the acceptance.
+bool alter_private_data(const DAT_CONNECTION_EVENT_DATA& data) {
+  static DAT_CONNECTION_EVENT_DATA accepted{};
+  const bool has_some = data.private_data != nullptr && data.private_data_size > 0;
+  if (!has_some && (data.ep_handle != accepted.ep_handle || accepted.private_data == nullptr))
+    return false;
+  *static_cast<unsigned char*>(has_some ? data.private_data : accepted.private_data) ^= 1U;
+  accepted = has_some ? data : DAT_CONNECTION_EVENT_DATA{};
+  return true;
+}
+
 bool alter(DAT_CONNECTION_EVENT_DATA& data, Kind kind) {
   switch (kind) {
     case Kind::event_handle:
@@ -107,9 +118,7 @@ bool alter(DAT_CONNECTION_EVENT_DATA& data, Kind kind) {
       data.private_data_size = data.private_data_size > 0 ? data.private_data_size - 1 : 0;
       return true;
     case Kind::event_data:
-      if (data.private_data == nullptr || data.private_data_size == 0) return false;
-      *static_cast<unsigned char*>(data.private_data) ^= 1U;
-      return true;
+      return alter_private_data(data);
     default:
       return false;
   }
