@@ -24,6 +24,7 @@ A step that fails does not stop the next one; the summary at the end lists which
   kernel      a gate for a kernel tree: siw judged in kernels built from source, with a planted fault, and with KASAN
   debian      the Wireshark plugin in the next Debian (as root)
   packages    the Debian packages, made in this and the next Debian, installed and used in one that has no compiler (as root)
+  readme      the commands of README.md on one checkout in clean Debians, as root and as a plain user (as root)
   reproducible  the agent's package made twice, octet by octet the same
   mutants     100 mutants of stream and verbs
 A finding of a sanitizer ends the program in which it occurs. All findings are in out/sanitizers/PRESET, including
@@ -76,12 +77,13 @@ run() {
     kernel) tools/kernel_gate_test.sh ;;
     debian) tools/next_debian_test.sh ;;
     packages) tools/package_test.sh && tools/package_test.sh --release trixie ;;
+    readme) tools/readme_test.sh --guests ;;
     reproducible) tools/reproducible_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
   esac
 }
 
-all=(guest event release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages reproducible mutants)
+all=(guest event release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages readme reproducible mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;
