@@ -88,18 +88,12 @@ as_user() { # as_user NETWORK COMMAND...
 say() { echo "readme_test.sh: $user, $preset: $*"; }
 
 new_debian() {
-  rm -rf --one-file-system "$root"
-  cp -a "$folder/debian" "$root"
-  # Packages are downloaded once.
-  mkdir -p "$folder/archives"
-  echo 'Dir::Cache::archives "/archives";' >"$root/etc/apt/apt.conf.d/archives"
+  renew_debian "$folder" || fail 3 "the lists of packages cannot be had from $mirror"
   git clone --quiet --no-hardlinks . "$root/src"
   cp -a "$steps" "$root/steps"
   sed -i "s,\./run_suite\.sh,& --preset $preset," "$root"/steps/*.sh
-  cp -a "$folder/archives" "$root/archives"
-  inside host apt-get update -q >/dev/null || fail 3 "the lists of packages cannot be had from $mirror"
-  inside host useradd --create-home plain
-  inside host chown -R "$user:" /src
+  inside none useradd --create-home plain
+  inside none chown -R "$user:" /src
 }
 
 # run_step NAME NETWORK: its exit code; what it says is in $folder/said.
@@ -152,9 +146,8 @@ for user in "${users[@]}"; do
       fail 1 "$user, $preset: out/ has not what README.md says"
     [ "$user-$preset" != root-release ] || inside none sh -e -c '/opt/rnic-suite/bin/rnic-suite --version; ls packages/rnic-suite_*.deb' ||
       fail 1 "the section Install leaves no suite, or no packages"
-    cp -n "$root"/archives/*.deb "$folder/archives/" || true
     say passed
   done
 done
-rm -rf --one-file-system "$root"
+drop_debian "$folder"
 echo "readme_test.sh: passed in $SECONDS s"
