@@ -44,7 +44,6 @@ void lessen_memory(const Words& words) {
 BOOST_AUTO_TEST_CASE(a_program_without_memory_says_so_in_one_line) {
   lessen_memory(rnic_suite({"list"}));
   lessen_memory(rnic_suite({"explain", "mpa.crc.crc32c-as-in-iscsi"}));
-  lessen_memory({RNIC_SELF_TEST, "--list-lawful"});
 }
 
 // A run whose processes get too little ends with a verdict of its own or with that line; what it has judged is continued by the
