@@ -8,7 +8,7 @@ import math
 
 from . import notation
 from .attention import alike
-from .consequences import cause_of, never_kept
+from .consequences import fault_behind, faults_of
 from .model import Case, Judgement, RunFinding
 
 
@@ -30,7 +30,7 @@ class Cause:
     seen: RunFinding | None = None  # the same rule broken in cases that are about something else
     first: Case | None = None  # of those
     explained: list = dataclasses.field(default_factory=list)  # cases that could not be judged because of it
-    implied: list = dataclasses.field(default_factory=list)  # cases of rules that nobody can keep who always breaks this one
+    implied: list = dataclasses.field(default_factory=list)  # cases of rules that nobody can keep with this fault
 
     @property
     def cases(self):
@@ -79,7 +79,7 @@ def causes(report):
 
     for finding in report.new_findings:
         of_rule(finding.rule)
-    resting, controls, shown, broken_always = [], _failed_controls(report), {}, never_kept(report.cases)
+    resting, controls, shown, faults = [], _failed_controls(report), {}, faults_of(report.cases)
     for case in report.new_failures:
         control = _rests_on(case, controls)
         broken = None if control else broken_in_frames(case)
@@ -89,8 +89,8 @@ def causes(report):
         if broken in findings:
             shown[case.id] = of_rule(broken)
             shown[case.id].explained.append(case)
-        elif general := cause_of(case, broken_always):
-            of_rule(general).implied.append(case)
+        elif fault := fault_behind(case, faults):
+            of_rule(fault.shown_by[0]).implied.append(case)
         else:
             shown[case.id] = _add_way(found, of_rule, case)
     for case, control in resting:

@@ -91,7 +91,7 @@ def _cause(cause, catalogue):
     else:
         told = code(way.words) or "no reason given"
     explained = _with_it("Not judged because of it", cause.explained_by_rule)
-    implied = _with_it("Could not have passed, since nobody can keep their rules who always breaks this one", cause.implied_by_rule)
+    implied = _with_it("Could not have passed, since their rules follow from this one, which is always broken", cause.implied_by_rule)
     return f"{head}: {told}{_cases(cause.cases) if cause.cases else ''}{implied}{explained}"
 
 
