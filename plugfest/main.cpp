@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "base/did_you_mean.hpp"
+#include "base/out_of_memory.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
@@ -183,7 +184,7 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {
-    base::say(stderr, "rnic-plugfest: {}\n", error.what());
+    base::say(stderr, "rnic-plugfest: {}\n", base::words_of(error));
     return static_cast<int>(suite::jobs::ExitCode::harness);
   }
 }

@@ -10,6 +10,7 @@ With --run the blocks are also run, in the order of the page, in a separate fold
   sh long        is run with --long only: it takes minutes
   sh dut         is run with --long only, with the blocks of the page that are marked so, beside the DUT of `rnic-lab dut`: a
                  Debian with the agent's package, which the test makes
+  sh root        is run by tools/readme_test.sh only, as root in a clean Debian
   sh hardware    is never run: it needs hardware, rights or time that a test does not have
 
 A comment before a block gives what the test does first, the exit code of the block if it is not 0, and the user if it is not root
@@ -35,7 +36,7 @@ import tempfile
 OURS = {"rnic-suite", "rnic-plugfest", "rnic-lint", "rnic-self-test", "rnic-lab", "rnic-agent", "rnic-await-agent", "rnic-dat-cases", "cases_on_reference",
         "run_suite.sh", "run_tests.sh"}
 SUBCOMMANDS = {"rnic-suite", "rnic-plugfest"}
-TAGS = {"long", "dut", "hardware"}
+TAGS = {"long", "dut", "root", "hardware"}
 FENCE = re.compile(r"^(\s*)```(.*)$")
 NOTE = re.compile(r"<!-- (first|exit|user): (.*?) -->")
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -224,7 +225,7 @@ class Checker:
         for block in page.blocks:
             if block.language == "sh":
                 for tag in block.tags - TAGS:
-                    self.fault(page.name, block.line, f"there is no tag '{tag}': long, dut, hardware")
+                    self.fault(page.name, block.line, f"there is no tag '{tag}': {', '.join(sorted(TAGS))}")
                 self.check_command(page.name, block.line, block.text)
             elif not block.language and any(ours_in(words)[0] for words in self.words_of(block.text)):
                 self.fault(page.name, block.line, "a command belongs in a block marked `sh`")

@@ -22,8 +22,10 @@ A step that fails does not stop the next one; the summary at the end lists which
   captures    10,000 perturbations of each capture of the corpus
   big-endian  the codecs on a big-endian machine
   kernel      a gate for a kernel tree: siw judged in kernels built from source, with a planted fault, and with KASAN
+  ci          the jobs of docs/ci/, line by line, on a driver without and with a fault (as root)
   debian      the Wireshark plugin in the next Debian (as root)
   packages    the Debian packages, made in this and the next Debian, installed and used in one that has no compiler (as root)
+  readme      the commands of README.md on one checkout in clean Debians, as root and as a plain user (as root)
   reproducible  the agent's package made twice, octet by octet the same
   mutants     100 mutants of stream and verbs
 A finding of a sanitizer ends the program in which it occurs. All findings are in out/sanitizers/PRESET, including
@@ -74,14 +76,16 @@ run() {
     captures) build/dev/dissectors/analyzer/dissectors_perturbed_captures_test -- 10000 ;;
     big-endian) tools/big_endian_test.sh ;;
     kernel) tools/kernel_gate_test.sh ;;
+    ci) tools/ci_jobs_test.sh ;;
     debian) tools/next_debian_test.sh ;;
     packages) tools/package_test.sh && tools/package_test.sh --release trixie ;;
+    readme) tools/readme_test.sh --guests ;;
     reproducible) tools/reproducible_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
   esac
 }
 
-all=(guest event release matrix asan tsan tidy protocol fuzz captures big-endian kernel debian packages reproducible mutants)
+all=(guest event release matrix asan tsan tidy protocol fuzz captures big-endian kernel ci debian packages readme reproducible mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

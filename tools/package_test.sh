@@ -3,6 +3,7 @@
 # Carries out the Dockerfile without docker: makes the Debian packages in one Debian, and installs, uses and purges them in another.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
+. tools/clean_debian.sh
 
 usage() {
   cat <<'USAGE'
@@ -50,28 +51,8 @@ done
 mkdir -p "$folder"
 touch "$marker"
 folder=$(cd "$folder" && pwd)
-if [ ! -e "$folder/made-of-$release" ]; then
-  rm -rf --one-file-system "$folder/debian"
-  debootstrap --variant=minbase "$release" "$folder/debian" "$mirror" || fail 3 "no Debian '$release' can be had from $mirror"
-  touch "$folder/made-of-$release"
-fi
-
-# within STAGE NETWORK FOLDER COMMAND...: in a Debian, with the host's network or with none. A run makes namespaces: / has to be a
-# mount point there, and it needs /proc and /dev.
-within() {
-  local root=$folder/$1 network=() kept=()
-  [ "$2" = host ] || network=(--net)
-  if [ -n "${CCACHE_DIR:-}" ]; then mapfile -t kept < <(env | grep '^CCACHE_'); fi
-  unshare --mount --pid --fork "${network[@]}" sh -c '
-    root=$1 place=$2 cache=$3
-    shift 3
-    mount --bind "$root" "$root" && mount -t proc proc "$root/proc" && mount --bind /dev "$root/dev" && mount -t sysfs sysfs "$root/sys" || exit 99
-    [ -z "$cache" ] || { mkdir -p "$root$cache" && mount --bind "$cache" "$root$cache"; } || exit 99
-    ip link set lo up || exit 99
-    exec chroot "$root" /usr/bin/env -i --chdir="$place" "$@"
-  ' sh "$root" "$3" "${CCACHE_DIR:-}" PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-    ${http_proxy:+http_proxy="$http_proxy"} "${kept[@]}" "${@:4}"
-}
+make_debian "$release" "$mirror" "$folder" || fail 3 "no Debian '$release' can be had from $mirror"
+within() { enter_debian "$folder/$1" "${@:2}"; } # within STAGE NETWORK FOLDER COMMAND...
 
 # The instructions of the Dockerfile, one a line.
 instructions() { sed -e '/^#/d' -e '/^$/d' Dockerfile | sed -e ':more' -e '/\\$/N' -e 's/\\\n//' -e 't more'; }

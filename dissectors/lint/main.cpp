@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/out_of_memory.hpp"
 #include "base/standard_streams.hpp"
 #include "dissectors/lint/judgement.hpp"
 #include "dissectors/lint/plain_text.hpp"
@@ -50,6 +51,6 @@ int main(int argc, char** argv) {
     const auto code = Judgement(*options).run();
     return code ? std::to_underlying(*code) : stop(code.error());
   } catch (const std::exception& problem) {
-    return stop({ExitCode::unreadable, problem.what()});
+    return stop({ExitCode::unreadable, base::words_of(problem)});
   }
 }

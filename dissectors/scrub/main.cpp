@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/out_of_memory.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
 #include "dissectors/lint/output_file.hpp"
@@ -87,6 +88,6 @@ int main(int argc, char** argv) {
   try {
     return scrub(argc, argv);
   } catch (const std::exception& problem) {
-    return complain(failed, problem.what());
+    return complain(failed, base::words_of(problem));
   }
 }

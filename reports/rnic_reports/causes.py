@@ -8,6 +8,7 @@ import math
 
 from . import notation
 from .attention import alike
+from .consequences import fault_behind, faults_of
 from .model import Case, Judgement, RunFinding
 
 
@@ -28,7 +29,8 @@ class Cause:
     ways: list = dataclasses.field(default_factory=list)  # the most frequent first
     seen: RunFinding | None = None  # the same rule broken in cases that are about something else
     first: Case | None = None  # of those
-    explained: list = dataclasses.field(default_factory=list)  # cases that failed because of it
+    explained: list = dataclasses.field(default_factory=list)  # cases that could not be judged because of it
+    implied: list = dataclasses.field(default_factory=list)  # cases of rules that nobody can keep with this fault
 
     @property
     def cases(self):
@@ -38,7 +40,7 @@ class Cause:
     @property
     def failures(self):
         """All new failures that it accounts for."""
-        return self.cases + self.explained
+        return self.cases + self.explained + self.implied
 
     @property
     def verdict(self):
@@ -47,6 +49,10 @@ class Cause:
     @property
     def explained_by_rule(self):
         return _by_own_rule(self.explained)
+
+    @property
+    def implied_by_rule(self):
+        return _by_own_rule(self.implied)
 
     @property
     def cases_by_rule(self):
@@ -73,7 +79,7 @@ def causes(report):
 
     for finding in report.new_findings:
         of_rule(finding.rule)
-    resting, controls, shown = [], _failed_controls(report), {}
+    resting, controls, shown, faults = [], _failed_controls(report), {}, faults_of(report.cases)
     for case in report.new_failures:
         control = _rests_on(case, controls)
         broken = None if control else broken_in_frames(case)
@@ -83,6 +89,8 @@ def causes(report):
         if broken in findings:
             shown[case.id] = of_rule(broken)
             shown[case.id].explained.append(case)
+        elif fault := fault_behind(case, faults):
+            of_rule(fault.shown_by[0]).implied.append(case)
         else:
             shown[case.id] = _add_way(found, of_rule, case)
     for case, control in resting:
@@ -150,8 +158,10 @@ def _ends_the_stream(broken, case):
 
 
 def _unread_for(judgement, case):
-    """The finding that says why what came is no message; None if it is one. The judge tells a fault of one kind once."""
-    if not notation.is_unreadable(judgement.actual):
+    """The finding that says why what came is no message, or has nothing of what the rule is about; else None. The judge tells a fault of one
+    kind once."""
+    about_enhanced_data = judgement.rule.startswith(("mpa.enhanced.", "mpa.private-data."))
+    if not notation.is_unreadable(judgement.actual) and not (about_enhanced_data and notation.lacks_enhanced_data(judgement.actual)):
         return None
     alike_it = [judgement, *(one for one in case.judgements if one.verdict == "fail" and one.actual == judgement.actual)]
     return next((one for one in case.judgements if one.verdict == "also_seen" and any(_is_of_one_message(one, other) for other in alike_it)), None)
@@ -169,10 +179,15 @@ def _failed_controls(report):
 
 
 def _rests_on(case, controls):
-    """The failed control for the sake of which it was not tried, or None."""
-    if case.verdict != "inconclusive" or case.layer == "harness":
+    """The failed control for the sake of which it was not tried, or that came to the same end without what is special in the case. Else None."""
+    if case.layer == "harness" or case.kernel_log:
         return None
-    return next((control for control in controls if control.reason in case.reason), None)
+    if case.verdict == "inconclusive":
+        return next((control for control in controls if control.reason in case.reason), None)
+    ends = [one.actual for one in case.judgements if one.verdict == "fail"]
+    if case.verdict != "fail" or not ends or not all(map(notation.is_no_connection, ends)):
+        return None
+    return next((control for control in controls if all(alike(control.reason).endswith(alike(end)) for end in ends)), None)
 
 
 def _without_row(case):

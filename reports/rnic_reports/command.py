@@ -43,6 +43,8 @@ def perform(name, action):
         if error.filename is None:
             raise  # not of a file: see `ended`
         tell(name, f"{error.filename}: {error.strerror}")
+    except MemoryError:
+        tell(name, "out of memory")
     return 3
 
 
@@ -55,6 +57,9 @@ def ended(name, main):
     except OSError as error:
         tell(name, f"standard output: {error.strerror}")
         _silence(1)
+        return 3
+    except MemoryError:
+        tell(name, "out of memory")
         return 3
 
 

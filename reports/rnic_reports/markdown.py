@@ -90,10 +90,15 @@ def _cause(cause, catalogue):
         told = _contrast(way.judgement.admissible, way.judgement.actual) + frame + (f"; {others} other way{'s' if others > 1 else ''} to break it" if others else "")
     else:
         told = code(way.words) or "no reason given"
-    rules = len(cause.explained_by_rule)
-    other = "another rule" if rules == 1 else f"{rules} other rules"
-    explained = f"\n  Not judged because of it: {_count(len(cause.explained))} about {other}" if cause.explained else ""
-    return f"{head}: {told}{_cases(cause.cases) if cause.cases else ''}{explained}"
+    explained = _with_it("Not judged because of it", cause.explained_by_rule)
+    implied = _with_it("Could not have passed, since their rules follow from this one, which is always broken", cause.implied_by_rule)
+    return f"{head}: {told}{_cases(cause.cases) if cause.cases else ''}{implied}{explained}"
+
+
+def _with_it(words, by_rule):
+    """Of the cases that a cause accounts for: how many, on a line of the entry."""
+    other = "another rule" if len(by_rule) == 1 else f"{len(by_rule)} other rules"
+    return f"\n  {words}: {_count(sum(len(cases) for _, cases in by_rule))} about {other}" if by_rule else ""
 
 
 def _contrast(admissible, actual):

@@ -5,6 +5,7 @@ import re
 
 # How the lower tester calls what came and is no message (suite/lower_tester/reception.cpp).
 _UNREADABLE = ("an FPDU that ", "an FPDU with ", "a ULPDU too short ", "not the key of ", "a startup frame with ")
+_NO_CONNECTION = re.compile(r"^(no established event; )?endpoint \d+ not connected: ")
 _OCTETS = re.compile(r"^octets? (\d+)(?: to (\d+))?: ")
 
 
@@ -18,6 +19,16 @@ def provocations(text):
 def is_unreadable(text):
     """Whether these are the words for octets of which no message could be made."""
     return text.startswith(_UNREADABLE)
+
+
+def lacks_enhanced_data(text):
+    """Whether this startup frame has S set and yet no enhanced data that could be read (reference_rnic/wire/mpa_frame.cpp)."""
+    return text.endswith((" ! S needs revision 2", " ! S without its four octets"))
+
+
+def is_no_connection(text):
+    """Whether these are the words of the suite for a connection that did not come to be (suite/cases/framework/)."""
+    return bool(_NO_CONNECTION.match(text))
 
 
 def is_terminate(text):

@@ -5,7 +5,7 @@ import pathlib
 import re
 import unittest
 
-from rnic_reports import causes, github, markdown, notation
+from rnic_reports import causes, consequences, github, markdown, notation
 from tests.page import Page
 from tests.support import CATALOGUE, SAMPLES, FolderTest, load, make_samples
 from tests.make_samples import case, judged, step
@@ -13,7 +13,8 @@ from tests.make_samples import case, judged, step
 BAD_CRC = "an FPDU with a wrong CRC"
 SEEN = judged("mpa.crc.field-holds-crc32c", ["0x01"], "CRC field 0x00", "also_seen", 0.2, frame=9)
 UNREAD = judged("a.b.own", ["a Send"], BAD_CRC, "fail", 0.2, frame=9)
-RECEPTION = pathlib.Path(__file__).resolve().parents[2] / "suite" / "lower_tester" / "reception.cpp"
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+RECEPTION = PROJECT / "suite" / "lower_tester" / "reception.cpp"
 
 
 def finding(rule=SEEN["rule"], result="new_failure", cases=2):
@@ -111,6 +112,53 @@ class Causes(FolderTest):
         self.assertEqual(self.shown(control, resting, findings=[finding()]),
                          [(SEEN["rule"], [], ["harness.sentinel.iut_connects", "mpa.x.1"])])
 
+    def test_a_connection_that_ends_as_the_plain_one_does_shows_nothing_of_its_own(self):
+        control = case("harness.sentinel.iut_connects", "harness/sentinel.cpp", ["c"], "inconclusive",
+                       reason="the connection could not be established: no established event; endpoint 1 not connected: protocol")
+        for actual, explained in (("endpoint 7 not connected: protocol", True), ("no established event; endpoint 2 not connected: protocol", True),
+                                  ("endpoint 7 not connected: rejected", False), ("not connected: protocol", False), ("nothing", False)):
+            with self.subTest(actual):
+                own = failed(1, judged("r", ["an established event"], actual, "fail", 0.1))
+                self.assertEqual("mpa.x.1" in self.shown(control, own)[0][2], explained)
+                self.assertEqual(self.shown(own), [("r", ["mpa.x.1"], [])])  # the plain one came about
+        both = failed(1, judged("r", ["x"], "endpoint 7 not connected: protocol", "fail", 0.1), judged("s", ["x"], "y", "fail", 0.2))
+        self.assertEqual(self.shown(control, both)[0][2], [])
+
+    def test_enhanced_data_that_could_not_be_read_are_the_fault_of_their_frame(self):
+        seen = judged("mpa.enhanced.revision-two-or-higher", ["revision 2"], "rev 0", "also_seen", 0.1, frame=5)
+        reply = "MPA Reply rev 0 [C S] pd=4 ! S needs revision 2"
+        for rule, actual, frame, explained in (("mpa.enhanced.flag-a-echoed", reply, 5, True), ("mpa.private-data.length-field-matches", reply, 5, True),
+                                               ("mpa.startup.frame-layout", reply, 5, False), ("mpa.enhanced.flag-a-echoed", reply, 6, False),
+                                               ("mpa.enhanced.flag-a-echoed", "MPA Reply rev 2 [C S] pd=4", 5, False)):
+            with self.subTest((rule, actual)):
+                own = failed(1, seen, judged(rule, ["A set"], actual, "fail", 0.1, frame=frame))
+                self.assertEqual(self.shown(own, findings=[finding(seen["rule"])])[0][2], ["mpa.x.1"] if explained else [])
+
+    def test_a_fault_that_shows_wherever_it_is_tried_takes_along_what_follows_from_it(self):
+        first, second = "mpa.crc.mismatch-invalidates-fpdu", "mpa.terminate.crc-error-detected"
+        broken = failed(1, judged(first, ["x"], "memory changed", "fail", 0.1))
+        unnoticed = failed(2, judged(second, ["a Terminate"], "nothing", "fail", 0.1))
+        follows = failed(3, judged("mpa.framing.pad-checked-by-crc", ["x"], "a completion", "fail", 0.1))
+        cause, = self.of(broken, unnoticed, follows)
+        self.assertEqual((cause.rule, [one.id for one in cause.implied], len(cause.failures)), (first, ["mpa.x.2", "mpa.x.3"], 3))
+        for rule in (first, second):  # once it was kept: then the pad is a fault of its own
+            kept = case("mpa.x.4", "mpa/x.cpp", [rule], "pass", expectations=[judged(rule, ["x"], "x", "pass", 0.1)])
+            self.assertEqual(len(self.of(broken, unnoticed, follows, kept)), 3)
+        known = {**broken, "gate": {"result": "known", "entry": "e", "reason": "why"}}
+        more = failed(3, judged("mpa.framing.pad-checked-by-crc", ["x"], "y", "fail", 0.1), judged("r", ["x"], "y", "fail", 0.2))
+        for cases in ((known, unnoticed, follows), (broken, follows), (unnoticed, follows)):
+            self.assertEqual([cause.implied for cause in self.of(*cases)], [[], []])
+        for other in (more, {**follows, "kernel_log": "BUG"}):
+            self.assertEqual([[one.id for one in cause.implied] for cause in self.of(broken, unnoticed, other)], [["mpa.x.2"], []])
+        document = make_samples.document([broken, unnoticed])
+        page, _, summary = self.rendered(document)
+        self.assertIn("1 case about 1 rule could not have passed", Page(page).text)
+        self.assertIn("Could not have passed, since their rules follow from this one, which is always broken: 1 case about another rule\n", summary)
+
+    def test_the_rules_of_consequences_exist(self):
+        for fault in consequences.FAULTS:
+            self.assertEqual([one for one in {*fault.shown_by, *fault.breaks} if not CATALOGUE.rule(one).known], [])
+
     def test_cases_about_the_rule_of_a_finding_stand_beside_it(self):
         about_it = failed(1, {**SEEN, "verdict": "fail"})
         self.assertEqual(self.shown(failed(0, SEEN, UNREAD), about_it, findings=[finding()]), [(SEEN["rule"], ["mpa.x.1"], ["mpa.x.0"])])
@@ -132,6 +180,13 @@ class Causes(FolderTest):
         self.assertGreaterEqual(len(said), 8)
         self.assertEqual([words for words in said if not notation.is_unreadable(words)], [])
         self.assertFalse(notation.is_unreadable("Send L qn=0 msn=1 mo=0 len=5"))
+
+    def test_the_words_for_what_is_wrong_with_enhanced_data_are_known(self):
+        said = re.findall(r'" ! (S [^"]+)"', (PROJECT / "reference_rnic" / "wire" / "mpa_frame.cpp").read_text(encoding="utf-8"))
+        self.assertEqual(len(said), 2)
+        self.assertTrue(all(notation.lacks_enhanced_data(f"MPA Reply rev 1 [S] pd=4 ! {words}") for words in said))
+        consumer = (PROJECT / "suite" / "cases" / "framework" / "consumer.cpp").read_text(encoding="utf-8")
+        self.assertIn('"endpoint {} not connected: {}"', consumer)
 
     def test_each_report_tells_the_cause_once(self):
         document = make_samples.document([failed(number, SEEN, UNREAD) for number in range(6)])

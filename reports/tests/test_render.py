@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from tests.support import REPORTS, FolderTest
+from tests.support import REPORTS, FolderTest, make_samples
 
 
 class Program(FolderTest):
@@ -81,6 +81,27 @@ class Program(FolderTest):
         self.assertRegex(ended.stderr, r"^rnic-suite report: \S+/report\.html: cannot be written: File too large\n$")
         self.assertEqual((folder / "report.html").read_text(encoding="utf-8"), "old")
         self.assertEqual(self.names(folder), ["junit.xml", "report.html", "results.json", "summary.md"])
+
+    def test_without_memory_it_says_so_in_one_line_and_keeps_the_old_report(self):
+        """With what is enough for the reports of a few cases and up to what is enough for many."""
+        def ended(folder, limit):
+            return subprocess.run([sys.executable, "-B", REPORTS / "render.py", folder], capture_output=True, text=True, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+
+        few, step = self.copy_of("mixed"), 8 << 20
+        least = next(limit for limit in range(step, 1 << 30, step) if ended(few, limit).returncode == 0)
+        many = self.put(make_samples.large(2000))
+        (many / "report.html").write_text("old", encoding="utf-8")
+        failed = 0
+        for limit in range(least, 1 << 30, 2 * step):
+            done = ended(many, limit)
+            if done.returncode == 0:
+                break
+            failed += 1
+            self.assertEqual((done.returncode, done.stderr), (3, "rnic-suite report: out of memory\n"), limit)
+            self.assertEqual((many / "report.html").read_text(encoding="utf-8"), "old")
+        self.assertGreater(failed, 0)
+        self.assertEqual(self.names(many), ["junit.xml", "mixed", "report.html", "results.json", "summary.md"])
 
     def test_the_same_results_give_the_same_reports(self):
         folder = self.copy_of("mixed")

@@ -190,7 +190,16 @@ std::string like_a_known_iut(std::string_view iut) {
       "reference",   "agent:reference", "siw-vm",          "kverbs:siw-vm",
       "agent",       "dat:reference",   "verbs:reference", "dat:siw-vm",
       "kdat:siw-vm", "dat:rxe-vm",      "kdat:rxe-vm",     "kverbs:rxe-vm"};
-  return base::did_you_mean(iut, whole);
+  if (std::string meant = base::did_you_mean(iut, whole); !meant.empty()) return meant;
+  // A device, whose name may be anything.
+  const std::size_t colon = iut.find(':');
+  constexpr std::array<std::string_view, 5> kinds{"verbs", "kverbs", "dat", "kdat", "agent"};
+  if (colon == std::string_view::npos) return "";
+  const std::string_view kind = iut.substr(0, colon);
+  if (std::ranges::find(kinds, kind) != kinds.end()) return "";
+  std::string meant = base::did_you_mean(kind, kinds);
+  if (!meant.empty()) meant.insert(meant.rfind('\''), iut.substr(colon));
+  return meant;
 }
 
 }  // namespace suite::runner

@@ -51,7 +51,8 @@ struct IutChoice {
   [[nodiscard]] std::string name() const;
 };
 
-/// ` (did you mean 'siw-vm'?)` if this is like a whole name, else nothing.
+/// ` (did you mean 'siw-vm'?)` if this is like a whole name, or its kind like one that there
+/// is (`verb:cxgb4_0`), else nothing.
 [[nodiscard]] std::string like_a_known_iut(std::string_view iut);
 /// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with them.
 [[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/out_of_memory.hpp"
 #include "base/record/json_writer.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
@@ -265,12 +266,14 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
           printed(replay(parts, {command.begin() + 2, command.end()}, perform_run)));
     if (const auto ended = report_command(command)) return static_cast<int>(*ended);
     return static_cast<int>(perform_command(parts, command));
-  } catch (const std::bad_alloc&) {
-    return static_cast<int>(
-        cannot_go_on("out of memory; what was judged is in the run's folder, and the same command "
-                     "continues it"));
   } catch (const std::exception& fault) {
-    return static_cast<int>(cannot_go_on(fault.what()));
+    const bool in_run = argc > 1 && command[1] == "run";
+    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&fault) != nullptr;
+    return static_cast<int>(cannot_go_on(
+        base::words_of(fault) +
+        (in_run && no_memory
+             ? "; what was judged is in the run's folder, and the same command continues it"
+             : "")));
   }
 }
 

@@ -13,6 +13,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/did_you_mean.hpp"
+#include "base/out_of_memory.hpp"
 #include "base/record/json_writer.hpp"
 #include "base/standard_streams.hpp"
 #include "base/version.hpp"
@@ -380,7 +381,7 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   base::keep_standard_streams();
   base::outlive_the_terminal();
   Arguments arguments;
@@ -449,4 +450,7 @@ int main(int argc, char** argv) {
     return 3;
   }
   return run(arguments);
+} catch (const std::exception& fault) {
+  base::say(stderr, "rnic-self-test: {}\n", base::words_of(fault));
+  return 3;
 }

@@ -13,6 +13,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/out_of_memory.hpp"
 #include "base/process.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
@@ -125,6 +126,6 @@ int main(int argc, char** argv) {
     }
     return options->list ? list(*options) : run(*options);
   } catch (const std::exception& problem) {
-    return fail(2, problem.what());
+    return fail(2, base::words_of(problem));
   }
 }

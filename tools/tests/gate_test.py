@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-import yaml
+import ci_jobs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GATE = ROOT / "tools" / "gate.sh"
@@ -80,14 +80,10 @@ class Gate(unittest.TestCase):
 
 
 class Jobs(unittest.TestCase):
-    def lines(self):
+    @staticmethod
+    def lines():
         """(file, shell line) of each job."""
-        for path in sorted((ROOT / "docs" / "ci").glob("*.yml")):
-            document = yaml.safe_load(path.read_text(encoding="utf-8"))
-            jobs = document.get("jobs") or {name: job for name, job in document.items() if isinstance(job, dict) and "script" in job}
-            for job in jobs.values():
-                for line in job.get("script") or [step["run"] for step in job["steps"] if "run" in step]:
-                    yield path.name, line
+        return [(file, line) for file, _, _, lines in ci_jobs.jobs() for line in lines]
 
     def test_each_file_has_a_gate(self):
         self.assertEqual(sorted({name for name, line in self.lines() if "gate.sh" in line}), ["github-driver.yml", "github-siw.yml", "gitlab-ci.yml"])

@@ -219,10 +219,12 @@ BOOST_AUTO_TEST_CASE(a_folder_is_named_with_or_without_a_slash) {
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
   BOOST_TEST(refusal({"--iut", "chelsio"}).find("'chelsio' is none of") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "dat:siw"}).find("needs --address") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "verbs:mlx5_0"}).find("did you mean") == std::string::npos);
+  for (const char* iut : {"verbs:mlx5_0", "chelsio:cxgb4_0", "verbs:-x"})
+    BOOST_TEST(refusal({"--iut", iut}).find("did you mean") == std::string::npos, iut);
   for (const auto& [typed, meant] :
        {std::pair{"dat:refrence", "dat:reference"}, std::pair{"simvm", "siw-vm"},
-        std::pair{"dat:siwvm", "dat:siw-vm"}})
+        std::pair{"dat:siwvm", "dat:siw-vm"}, std::pair{"verb:cxgb4_0", "verbs:cxgb4_0"},
+        std::pair{"kdta:ofa0", "kdat:ofa0"}})
     BOOST_TEST(refusal({"--iut", typed}).find(fmt::format("did you mean '{}'?", meant)) !=
                std::string::npos);
   BOOST_TEST(refusal({"--iut", "dat:reference", "--address", "192.0.2.7"})
