@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/sec/window_steps.hpp"
 #include "suite/lower_tester/stag_guess.hpp"
 
 namespace suite::cases {
@@ -59,6 +60,13 @@ CONFORMANCE_CASE(each_of_many_regions_is_written_by_its_own_stag, rules("ddp.tag
   for (std::size_t i = 0; i < many; ++i)
     expect_that(iut.read_memory(regions[i]) == payload(16, static_cast<std::uint8_t>(i % 251)),
                 fmt::format("the octets that were written to region {}", i), "other octets");
+}
+
+CONFORMANCE_CASE(window_opens_no_region_of_another_domain, rules("sec.stag.pd-isolation"),
+                 needs(capability::memory_windows)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(16, access::under_windows, 0xA5, iut.create_domain());
+  expect_not_opened(*this, {region.handle, 0, 16}, region.base, "sec.stag.pd-isolation");
 }
 
 CONFORMANCE_CASE(stag_of_one_stream_cannot_be_written_through_another,
