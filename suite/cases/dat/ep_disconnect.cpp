@@ -215,6 +215,39 @@ DAT_CASE(abrupt_disconnect_ends_a_graceful_one, calls(dat_ep_disconnect),
   expect_no_event(side.connection);
 }
 
+DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,
+         calls(dat_ep_disconnect, dat_ep_get_status, dat_ep_post_send, dat_ep_post_rdma_write,
+               dat_ep_post_rdma_read),
+         rules("dat.ep-disconnect.graceful", "dat.ep-get-status.success",
+               "dat.ep-post-send.invalid-state", "dat.ep-post-rdma-write.invalid-state",
+               "dat.ep-post-rdma-read.invalid-state")) {
+  const Unanswered connection(*this);
+  const DAT_EP_HANDLE ep = connection.side.ep.get();
+  const Lmr& memory = connection.memory;
+  need(post_read(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 2), "no read");
+  const auto judge = [&](DAT_EP_STATE wanted, RuleRef rule) {
+    DAT_EP_STATE state{};
+    DAT_BOOLEAN receives{}, requests{};
+    expect(CALL(dat_ep_get_status, ep, &state, &receives, &requests), succeeds,
+           "dat.ep-get-status.success");
+    expect_that(state == wanted, state_text(wanted), state_text(state), rule);
+    expect_that(receives == DAT_FALSE && requests == DAT_FALSE,
+                "a receive and a request outstanding", "idle", "dat.ep-get-status.success");
+  };
+  judge(DAT_EP_STATE_CONNECTED, "dat.ep-get-status.success");
+  for (int twice = 0; twice < 2; ++twice) {
+    expect(CALL(dat_ep_disconnect, ep, DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+    judge(DAT_EP_STATE_DISCONNECT_PENDING, "dat.ep-disconnect.graceful");
+  }
+  const Returns refused = returns(DAT_INVALID_STATE);
+  expect(post_send(ep, {memory.triplet(8, 8)}, 3), refused, "dat.ep-post-send.invalid-state");
+  expect(post_write(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
+         "dat.ep-post-rdma-write.invalid-state");
+  expect(post_read(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
+         "dat.ep-post-rdma-read.invalid-state");
+  expect_no_event(connection.side.connection);
+}
+
 DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.pending")) {
   for (const auto& [name, flag] :
