@@ -13,19 +13,33 @@
 
 namespace base::record {
 
+namespace detail {
+
+/// `look` is called by the parser, and may put a fault into `fault`.
+template <class T, class Look>
+[[nodiscard]] std::expected<T, std::string> read_file(const std::filesystem::path& file,
+                                                      const std::string& what,
+                                                      const ReadOptions& options, const Look& look,
+                                                      std::optional<ReadFault>& fault) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) return std::unexpected(file.string() + " cannot be read");
+  const Json json = Json::parse(stream, look, false);
+  if (json.is_discarded()) return std::unexpected(file.string() + " is not JSON");
+  T read{};
+  if (!fault) fault = from_json(json, read, options);
+  if (fault) return std::unexpected(file.string() + " is not " + what + ": " + fault->text);
+  return read;
+}
+
+}  // namespace detail
+
 /// `what` names the record in the error, which is one line: "FILE is not WHAT: member ...".
 template <class T>
 [[nodiscard]] std::expected<T, std::string> read_file(const std::filesystem::path& file,
                                                       const std::string& what,
                                                       const ReadOptions& options = {}) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::unexpected(file.string() + " cannot be read");
-  const Json json = Json::parse(stream, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(file.string() + " is not JSON");
-  T read{};
-  if (const auto fault = from_json(json, read, options))
-    return std::unexpected(file.string() + " is not " + what + ": " + fault->text);
-  return read;
+  std::optional<ReadFault> fault;
+  return detail::read_file<T>(file, what, options, nullptr, fault);
 }
 
 /// The same for a document that is too large to be in memory: the elements of its list `list` are
@@ -35,8 +49,6 @@ template <class T, class Element, class Take>
                                                       const std::string& what,
                                                       const std::string& list, const Take& take,
                                                       const ReadOptions& options = {}) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) return std::unexpected(file.string() + " cannot be read");
   std::string member;  // of the document
   std::optional<ReadFault> fault;
   const auto look = [&](int depth, Json::parse_event_t event, Json& parsed) {
@@ -48,12 +60,7 @@ template <class T, class Element, class Take>
     if (wrong && !fault) fault = wrong;
     return false;
   };
-  const Json json = Json::parse(stream, look, false);
-  if (json.is_discarded()) return std::unexpected(file.string() + " is not JSON");
-  T read{};
-  if (!fault) fault = from_json(json, read, options);
-  if (fault) return std::unexpected(file.string() + " is not " + what + ": " + fault->text);
-  return read;
+  return detail::read_file<T>(file, what, options, look, fault);
 }
 
 }  // namespace base::record

@@ -2,6 +2,8 @@
 // RNICs whose STags are wrong: how they are chosen, what they give access to, and when they stop.
 #include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -201,6 +203,34 @@ struct InvalidatesSharedStag : verbs::Decisions {
   }
 };
 
+// ---- what a window is bound to ----
+
+struct WindowOverAnotherDomain : verbs::Decisions {
+  void post_checked(const verbs::Posting& posting, std::optional<verbs::Error>& refused) override {
+    if (posting.request.operation == verbs::Operation::bind_window &&
+        refused == verbs::Error::wrong_domain)
+      refused.reset();
+  }
+};
+
+/// What lies behind the region is the consumer's: the peer accesses zeros of the deviant.
+struct WindowEndUnchecked : verbs::Decisions {
+  void window_opened(const Tag& under, const verbs::BindRequest& request,
+                     std::optional<wire::MutableBytes>& octets) override {
+    constexpr std::uint32_t most = 1U << 20;
+    const std::uint64_t start = request.offset - under.base;
+    const bool bindable = under.valid && under.access.bind_window && !under.window;
+    if (octets || !bindable || start >= under.memory.size() || request.length > most ||
+        request.length <= under.memory.size() - start)
+      return;
+    const wire::MutableBytes inside = under.memory.subspan(start);
+    auto& opened = opened_.emplace_back(request.length);
+    std::ranges::copy(inside, opened.begin());
+    octets = opened;
+  }
+  std::deque<std::vector<std::byte>> opened_;
+};
+
 // ---- who may use a tag ----
 
 struct RegionDomainLost : verbs::Decisions {
@@ -361,6 +391,8 @@ constexpr RnicRow rows[] = {
     rnic_row<WindowRightsIgnored>(Deviation::window_rights_ignored),
     rnic_row<InvalidatesForeignStag>(Deviation::invalidates_foreign_stag),
     rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),
+    rnic_row<WindowOverAnotherDomain>(Deviation::window_over_another_domain),
+    rnic_row<WindowEndUnchecked>(Deviation::window_end_unchecked),
     rnic_row<RegionDomainLost>(Deviation::region_domain_lost),
     rnic_row<RightsExchanged>(Deviation::rights_exchanged),
     rnic_row<ReadWriteRegionHalfOpen>(Deviation::read_write_region_half_open),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Permissions of Terminates: whether one is sent, what follows it, and which of several codes it
 // names (RFC 5040 sections 4.8, 6.2 and 7, docs/disputes.md).
+#include <array>
 #include <utility>
 
 #include "reference_rnic/lawful/table.hpp"
@@ -54,6 +55,17 @@ struct TerminateTellsMessageLength : Decisions {
   }
 };
 
+struct ZerosForAbsentHeaders : Decisions {
+  void terminate(const Fault&, wire::Terminate& terminate) override {
+    static constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> zeros{};
+    if (!terminate.m && !terminate.d) {
+      terminate.segment_length = 0;
+      terminate.ddp_header = wire::Bytes(zeros).first(wire::untagged_header_size);
+    }
+    if (!terminate.r) terminate.rdmap_header = zeros;
+  }
+};
+
 /// Reports `from` under another name, where that is also lawful.
 template <TerminateCause from, TerminateCause to>
 struct Calls : Decisions {
@@ -104,6 +116,7 @@ constexpr Row<Decisions> rows[] = {
     row<Decisions, WaitingMessagesFirst>(Lawful::waiting_messages_first),
     row<Decisions, ReadRequestIncluded>(Lawful::read_request_included),
     row<Decisions, TerminateTellsMessageLength>(Lawful::terminate_tells_message_length),
+    row<Decisions, ZerosForAbsentHeaders>(Lawful::zeros_for_absent_headers),
     row<Decisions, MessageOffsetUnchecked>(Lawful::message_offset_unchecked),
     row<Decisions, WrongMsnHasNoBuffer>(Lawful::wrong_msn_has_no_buffer),
     row<Decisions, WrongQueueHasNoBuffer>(Lawful::wrong_queue_has_no_buffer),

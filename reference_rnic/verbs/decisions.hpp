@@ -22,6 +22,9 @@ struct TagDecisions {
   virtual void stag_chosen(const TagMap& /*in_use*/, std::uint32_t& /*stag*/) {}
   /// Whether memory is registered for these accesses: not without the process's own right to it.
   virtual void registration_checked(wire::Bytes /*memory*/, const Access&, bool& /*granted*/) {}
+  /// The octets that a window over a region opens; nothing: it is not bound.
+  virtual void window_opened(const Tag& /*under*/, const BindRequest&,
+                             std::optional<wire::MutableBytes>& /*octets*/) {}
   /// A tag that becomes valid: who may use it for what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.

@@ -7,14 +7,27 @@
 
 namespace rnic::verbs {
 
-bool admits_window(const Tag& under, const BindRequest& request) {
-  if (!under.valid || !under.access.bind_window || under.window) return false;
+std::optional<wire::MutableBytes> octets_of_window(const Tag& under, const BindRequest& request) {
+  if (!under.valid || !under.access.bind_window || under.window) return std::nullopt;
   const std::uint64_t start = request.offset - under.base;
   if (request.offset < under.base || start > under.memory.size() ||
       request.length > under.memory.size() - start)
-    return false;
+    return std::nullopt;
   const bool writes = request.access.remote_write || request.access.remote_atomic;
-  return !writes || under.access.local_write;
+  if (writes && !under.access.local_write) return std::nullopt;
+  return under.memory.subspan(start, request.length);
+}
+
+std::optional<Error> QueuePair::refuse(const BindRequest& request) const {
+  const Window* window = core_.windows.find(request.window);
+  const Region* region = core_.regions.find(request.region);
+  const bool unbinds = request.length == 0;
+  if (window == nullptr || (region == nullptr && !unbinds)) return Error::invalid_handle;
+  // sec.stag.pd-isolation
+  if (window->domain != attributes_.domain ||
+      (region != nullptr && region->domain != attributes_.domain))
+    return Error::wrong_domain;
+  return std::nullopt;
 }
 
 bool QueuePair::bind(const BindRequest& request) {
@@ -29,11 +42,14 @@ bool QueuePair::bind(const BindRequest& request) {
   }
   Region* region = core_.regions.find(request.region);
   const Tag* under = region == nullptr ? nullptr : core_.tags.at_index(region->info.stag);
-  if (under == nullptr || !admits_window(*under, request)) return false;
+  if (under == nullptr) return false;
+  auto octets = octets_of_window(*under, request);
+  core_.decisions.ask(&Decisions::window_opened, *under, request, octets);
+  if (!octets) return false;
   if (window->info.bound) core_.unbind(*window);
   if (request.key) window->info.stag = (window->info.stag & ~0xFFU) | *request.key;
   tag->stag = window->info.stag;
-  tag->memory = under->memory.subspan(request.offset - under->base, request.length);
+  tag->memory = *octets;
   tag->base = request.zero_based ? 0 : request.offset;
   tag->access = {.remote_read = request.access.remote_read,
                  .remote_write = request.access.remote_write,

@@ -12,8 +12,10 @@ struct Window {
   RegionHandle region{};  ///< while bound
 };
 
-/// Whether a window may be bound in this way to the region of `under`: valid, bindable, inside the
-/// region, and without rights that the region's owner does not have.
-[[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
+/// The octets that a window opens of the region of `under`, if it may be bound to it in this way:
+/// the region is valid and bindable, contains them, and is open to its owner for what the window
+/// lets a peer do.
+[[nodiscard]] std::optional<wire::MutableBytes> octets_of_window(const Tag& under,
+                                                                 const BindRequest& request);
 
 }  // namespace rnic::verbs

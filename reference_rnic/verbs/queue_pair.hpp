@@ -104,6 +104,7 @@ class QueuePair {
 
   // The send queue (queue_pair_send.cpp)
   [[nodiscard]] std::optional<Error> refuse(const SendRequest& request) const;
+  [[nodiscard]] std::optional<Error> refuse(const BindRequest& request) const;
   [[nodiscard]] std::optional<Error> refuse(const RegisterRequest& request) const;
   void take_inline(Sent& sent) const;
   void issue();

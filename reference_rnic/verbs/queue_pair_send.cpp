@@ -22,15 +22,8 @@ std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
     return error;
   if (const auto error = decided(fault_in(request, attributes_.max_pieces, attributes_.max_inline)))
     return error;
-  if (request.operation == Operation::bind_window) {
-    const Window* window = core_.windows.find(request.bind.window);
-    const Region* region = core_.regions.find(request.bind.region);
-    const bool unbinds = request.bind.length == 0;
-    if (window == nullptr || (region == nullptr && !unbinds)) return Error::invalid_handle;
-    if (window->domain != attributes_.domain ||
-        (region != nullptr && region->domain != attributes_.domain))
-      return Error::wrong_domain;
-  }
+  if (request.operation == Operation::bind_window)
+    if (const auto error = decided(refuse(request.bind))) return error;
   if (request.operation == Operation::register_region)
     if (const auto error = decided(refuse(request.registration))) return error;
   if (sends_.size() >= attributes_.send_depth) return Error::queue_full;

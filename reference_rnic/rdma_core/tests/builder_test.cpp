@@ -53,6 +53,17 @@ struct Built {
     BOOST_TEST(read.opcode == opcode);
     BOOST_TEST(read.queue_pair == active.queue_pair->qp_num);
   }
+  /// Reads octets of the passive side's memory, to offset 2048 of the active side's.
+  void read_back(std::uint64_t wr_id, std::size_t offset, std::uint32_t length = size) {
+    BOOST_REQUIRE_EQUAL(post(wr_id,
+                             [&] {
+                               ibv_wr_rdma_read(builder, passive.region->rkey,
+                                                passive.address(offset));
+                               from(2048, length);
+                             }),
+                        0);
+    expect_done(wr_id, IBV_WC_RDMA_READ);
+  }
   /// What the passive side has received.
   Read expect_received(std::uint64_t wr_id, std::uint32_t length) const {
     Read read = passive.next();
@@ -137,13 +148,7 @@ BOOST_AUTO_TEST_CASE(writes_place_what_the_pieces_name) {
       post(2, [&] { write(600), ibv_wr_set_sge_list(builder, pieces.size(), pieces.data()); }), 0);
   expect_done(2, IBV_WC_RDMA_WRITE);
   // What a Read brings back shows that both have been placed.
-  BOOST_REQUIRE_EQUAL(post(3,
-                           [&] {
-                             ibv_wr_rdma_read(builder, passive.region->rkey, passive.address(512));
-                             from(2048, 100);
-                           }),
-                      0);
-  expect_done(3, IBV_WC_RDMA_READ);
+  read_back(3, 512, 100);
   BOOST_TEST(equal(active.part(2048, size), active.part(0, size)));
   BOOST_TEST(equal(active.part(2048 + 88, 8), active.part(64, 8)));
   BOOST_TEST(equal(active.part(2048 + 96, 4), active.part(16, 4)));
@@ -298,13 +303,7 @@ BOOST_AUTO_TEST_CASE(one_poll_goes_from_completion_to_completion) {
     BOOST_REQUIRE_EQUAL(post(i, [&] { ibv_wr_send(builder), from(0, 8); }), 0);
   for (std::uint64_t i = 0; i < 3; ++i) expect_done(i, IBV_WC_SEND);
   // All three have arrived once the Read that follows them is answered.
-  BOOST_REQUIRE_EQUAL(post(3,
-                           [&] {
-                             ibv_wr_rdma_read(builder, passive.region->rkey, passive.address(0)),
-                                 from(2048, 8);
-                           }),
-                      0);
-  expect_done(3, IBV_WC_RDMA_READ);
+  read_back(3, 0, 8);
   ibv_cq_ex* cq = passive.completions;
   ibv_poll_cq_attr none{};
   BOOST_REQUIRE_EQUAL(ibv_start_poll(cq, &none), 0);
@@ -327,13 +326,7 @@ BOOST_AUTO_TEST_CASE(what_is_aborted_is_never_done) {
   ibv_wr_abort(builder);
   BOOST_REQUIRE_EQUAL(post(2, [&] { write(640), from(64); }), 0);
   expect_done(2, IBV_WC_RDMA_WRITE);
-  BOOST_REQUIRE_EQUAL(post(3,
-                           [&] {
-                             ibv_wr_rdma_read(builder, passive.region->rkey, passive.address(640)),
-                                 from(2048);
-                           }),
-                      0);
-  expect_done(3, IBV_WC_RDMA_READ);
+  read_back(3, 640);
   BOOST_TEST(equal(active.part(2048, size), active.part(64, size)));
   BOOST_TEST(std::ranges::count(passive.part(512, size), std::byte{0}) == size);
 }
@@ -362,13 +355,7 @@ BOOST_AUTO_TEST_CASE(one_bad_request_keeps_the_whole_batch_from_being_posted) {
                for (int i = 0; i < 40; ++i) write(600), from(0);
              }) == ENOMEM);
   BOOST_TEST(post(1, [&] { from(0); }) == EINVAL);  // data of no request
-  BOOST_REQUIRE_EQUAL(post(2,
-                           [&] {
-                             ibv_wr_rdma_read(builder, passive.region->rkey, passive.address(512)),
-                                 from(2048);
-                           }),
-                      0);
-  expect_done(2, IBV_WC_RDMA_READ);  // and nothing before it
+  read_back(2, 512);                                // and nothing before it
   BOOST_TEST(std::ranges::count(active.part(2048, size), std::byte{0}) == size);
   BOOST_TEST(nothing_completes());
 }
@@ -400,13 +387,7 @@ BOOST_AUTO_TEST_CASE(threads_build_one_after_the_other) {
   other.join();
   BOOST_TEST(ones == rounds);
   BOOST_TEST(others == rounds);
-  BOOST_REQUIRE_EQUAL(post(2,
-                           [&] {
-                             ibv_wr_rdma_read(builder, passive.region->rkey, passive.address(512));
-                             from(2048, 1024);
-                           }),
-                      0);
-  expect_done(2, IBV_WC_RDMA_READ);
+  read_back(2, 512, 1024);
   BOOST_TEST(equal(active.part(2048, size), active.part(0, size)));
   BOOST_TEST(equal(active.part(2048 + 128, size), active.part(16, size)));
   BOOST_TEST(equal(active.part(2048 + 512, size), active.part(128, size)));

@@ -129,6 +129,28 @@ DAT_CASE(wait_leaves_the_event_in_its_evd, calls(dat_cno_wait), rules("dat.cno-w
   expect_no_event(fed.evd);
 }
 
+// What an EVD has told outlives the others of its CNO. One that leaves it may still be named.
+DAT_CASE(notification_outlives_another_evd, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
+  for (const bool is_freed : {true, false})
+    for (const bool tells_first : {true, false})
+      row(fmt::format("an {} one {}", tells_first ? "earlier" : "later",
+                      is_freed ? "is freed" : "leaves"),
+          [&] {
+            const CnoWithEvd fed(ia());
+            Evd other = fed.feed(ia());
+            if (tells_first) need(post(other), "no software event");
+            need(post(fed.evd), "no software event");
+            if (!tells_first) need(post(other), "no software event");
+            if (is_freed)
+              need(CALL(dat_evd_free, other.release()), "not freed");
+            else
+              need(CALL(dat_evd_modify_cno, other.get(), DAT_HANDLE_NULL), "not modified");
+            DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+            expect(CALL(dat_cno_wait, fed.cno.get(), 1'000'000, &evd), succeeds);
+            if (is_freed) same(*this, "EVD", evd, fed.evd.get());
+          });
+}
+
 DAT_CASE(wait_is_ended_by_a_completion, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
   const Cno cno = ia().cno();
   const Pair pair = connected();
@@ -316,6 +338,17 @@ DAT_CASE(cno_of_an_evd_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.in
   expect(CALL(dat_cno_free, fed.cno.get()), returns(DAT_INVALID_STATE));
   need(post(fed.evd), "no software event");
   expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);  // it can still be used
+}
+
+DAT_CASE(cno_is_held_by_each_of_its_evds, calls(dat_cno_free),
+         rules("dat.cno-free.invalid-state", "dat.cno-free.success")) {
+  Cno cno = ia().cno();
+  Evd first = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get()),
+      second = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get());
+  first.reset();
+  expect(CALL(dat_cno_free, cno.get()), returns(DAT_INVALID_STATE));
+  need(CALL(dat_evd_modify_cno, second.get(), DAT_HANDLE_NULL), "not modified");
+  expect(CALL(dat_cno_free, cno.release()), succeeds, "dat.cno-free.success");
 }
 
 DAT_CASE(cno_with_a_waiter_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {

@@ -140,6 +140,27 @@ DAT_CASE(accept_connects_both, calls(dat_cr_accept),
   }
 }
 
+DAT_CASE(requests_are_answered_in_any_order, calls(dat_cr_accept, dat_cr_reject, dat_cr_query),
+         rules("dat.cr-query.success", "dat.cr-accept.success", "dat.cr-reject.success")) {
+  PendingRequest first(*this, private_octets(40));
+  const Side again = make_side(ia(), first.pz), third = make_side(ia(), first.pz);
+  need(ask(ia(), again.ep, first.qualifier, private_octets(7)), "no connect");
+  const DAT_CR_HANDLE second = arrival(*this, first.requests).cr_handle;
+  for (const auto& [cr, size] : {std::pair{first.cr, 40}, std::pair{second, 7}}) {
+    const DAT_CR_PARAM param = query(*this, cr);
+    expect_private_data(*this, private_octets(static_cast<std::size_t>(size)), param.private_data,
+                        param.private_data_size, "dat.cr-query.success");
+  }
+  expect(CALL(dat_cr_accept, second, third.ep.get(), 0, nullptr), succeeds,
+         "dat.cr-accept.success");
+  expect_event(again.connection, DAT_CONNECTION_EVENT_ESTABLISHED, "dat.cr-accept.success");
+  expect_state(first.active.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING, "dat.cr-accept.success");
+  expect(first.reject(), succeeds, "dat.cr-reject.success");
+  expect_event(first.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED,
+               "dat.cr-reject.success");
+  expect_state(again.ep, DAT_EP_STATE_CONNECTED, "dat.cr-reject.success");
+}
+
 DAT_CASE(accepted_request_is_gone, calls(dat_cr_accept), rules("dat.cr-accept.success"),
          with_hostile_handles) {
   PendingRequest pending(*this);

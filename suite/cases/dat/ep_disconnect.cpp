@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // dat_ep_disconnect: graceful and abrupt, and the events that connections end in.
+#include <thread>
+
 #include "base/file_descriptor.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
@@ -12,10 +14,9 @@ namespace {
 
 using rnic::wire::MpaFrameKind;
 
-/// An endpoint that has accepted a peer by hand, which does not send its RTR indication: until then
-/// the connection is not complete (RFC 6581 section 9.2).
-struct Completing {
-  explicit Completing(DatBody& body)
+/// An endpoint that has accepted a peer by hand.
+struct ByHand {
+  ByHand(DatBody& body, const RawPeer::Octets& request)
       : listener(body.ia()),
         pz(body.ia().pz()),
         memory(body.ia(), pz.get(), 64),
@@ -29,24 +30,53 @@ struct Completing {
     if (::connect(socket.get(), reinterpret_cast<sockaddr*>(&at),
                   v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)) != 0)
       body.stop(Verdict::not_applicable, "the service point is at no TCP port of this host");
-    const RawPeer peer(socket.get());
-    if (!peer.send(RawPeer::peer_to_peer_request()))
-      body.stop(Verdict::inconclusive, "the Request cannot be sent");
+    if (!peer().send(request)) body.stop(Verdict::inconclusive, "the Request cannot be sent");
     body.need(post_recv(side.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
     body.need(CALL(dat_cr_accept, listener.next(), side.ep.get(), 0, nullptr), "no accept");
-    if (!peer.receive_frame(MpaFrameKind::reply))
+    if (!peer().receive_frame(MpaFrameKind::reply))
       body.stop(Verdict::inconclusive, "no Reply to the Request");
-    DAT_EP_STATE state{};
-    body.need(CALL(dat_ep_get_status, side.ep.get(), &state, nullptr, nullptr), "no status");
-    if (state != DAT_EP_STATE_COMPLETION_PENDING)
-      body.stop(Verdict::not_applicable, "an acceptance is complete with the Reply");
   }
+  [[nodiscard]] RawPeer peer() const { return RawPeer(socket.get()); }
 
   Listener listener;
   Pz pz;
   Lmr memory;
   Side side;
   base::FileDescriptor socket;
+};
+
+/// The peer does not send its RTR indication: until then the connection is not complete (RFC 6581
+/// section 9.2).
+struct Completing : ByHand {
+  explicit Completing(DatBody& body) : ByHand(body, RawPeer::peer_to_peer_request()) {
+    DAT_EP_STATE state{};
+    body.need(CALL(dat_ep_get_status, side.ep.get(), &state, nullptr, nullptr), "no status");
+    if (state != DAT_EP_STATE_COMPLETION_PENDING)
+      body.stop(Verdict::not_applicable, "an acceptance is complete with the Reply");
+  }
+};
+
+/// The peer answers no request; it closes its end when the connection ends at the other one, which
+/// a Terminate may announce (RFC 5040 section 5.4).
+struct Unanswered : ByHand {
+  explicit Unanswered(DatBody& body) : ByHand(body, RawPeer::frame(MpaFrameKind::request, {})) {
+    if (!peer().open()) body.stop(Verdict::inconclusive, "the first FPDU cannot be sent");
+    const auto first = next_event(side.connection).event_number;
+    if (first != DAT_CONNECTION_EVENT_ESTABLISHED)
+      body.stop(Verdict::inconclusive, "no connection: " + event_text(first));
+    follower = std::jthread([this] {
+      while (const auto ulpdu = peer().receive_fpdu())
+        if (rnic::wire::Reader(*ulpdu).read<rnic::wire::UntaggedHeader>().rdmap.opcode() ==
+            rnic::wire::Opcode::terminate)
+          break;
+      ::shutdown(socket.get(), SHUT_WR);
+    });
+  }
+  Unanswered(const Unanswered&) = delete;
+  Unanswered& operator=(const Unanswered&) = delete;
+  ~Unanswered() { ::shutdown(socket.get(), SHUT_RDWR); }  // ends the follower's wait
+
+  std::jthread follower;
 };
 
 }  // namespace
@@ -161,6 +191,61 @@ DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_discon
     failed = failed || data.status != DAT_DTO_SUCCESS;
   }
   (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+DAT_CASE(abrupt_disconnect_ends_a_graceful_one, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush")) {
+  const Unanswered connection(*this);
+  const Side& side = connection.side;
+  need(post_read(side.ep.get(), {connection.memory.triplet(8, 8)}, connection.memory.remote(16, 8),
+                 2),
+       "no read");
+  expect(CALL(dat_ep_disconnect, side.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  expect(CALL(dat_ep_disconnect, side.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  // The Response does not come: what is waited for without it would never end.
+  (void)expect_event(side.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_state(side.ep, DAT_EP_STATE_DISCONNECTED);
+  const DAT_EVENT event =
+      expect_event(side.requests, DAT_DTO_COMPLETION_EVENT, "dat.ep-disconnect.flush");
+  const auto& data = event.event_data.dto_completion_event_data;
+  expect_that(data.user_cookie.as_64 == 2 && data.status != DAT_DTO_SUCCESS,
+              "the Read, without success",
+              fmt::format("completion {}: {}", data.user_cookie.as_64, status_text(data.status)),
+              "dat.ep-disconnect.flush");
+  expect_no_event(side.connection);
+}
+
+DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,
+         calls(dat_ep_disconnect, dat_ep_get_status, dat_ep_post_send, dat_ep_post_rdma_write,
+               dat_ep_post_rdma_read),
+         rules("dat.ep-disconnect.graceful", "dat.ep-get-status.success",
+               "dat.ep-post-send.invalid-state", "dat.ep-post-rdma-write.invalid-state",
+               "dat.ep-post-rdma-read.invalid-state")) {
+  const Unanswered connection(*this);
+  const DAT_EP_HANDLE ep = connection.side.ep.get();
+  const Lmr& memory = connection.memory;
+  need(post_read(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 2), "no read");
+  const auto judge = [&](DAT_EP_STATE wanted, RuleRef rule) {
+    DAT_EP_STATE state{};
+    DAT_BOOLEAN receives{}, requests{};
+    expect(CALL(dat_ep_get_status, ep, &state, &receives, &requests), succeeds,
+           "dat.ep-get-status.success");
+    expect_that(state == wanted, state_text(wanted), state_text(state), rule);
+    expect_that(receives == DAT_FALSE && requests == DAT_FALSE,
+                "a receive and a request outstanding", "idle", "dat.ep-get-status.success");
+  };
+  judge(DAT_EP_STATE_CONNECTED, "dat.ep-get-status.success");
+  for (int twice = 0; twice < 2; ++twice) {
+    expect(CALL(dat_ep_disconnect, ep, DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+    judge(DAT_EP_STATE_DISCONNECT_PENDING, "dat.ep-disconnect.graceful");
+  }
+  const Returns refused = returns(DAT_INVALID_STATE);
+  expect(post_send(ep, {memory.triplet(8, 8)}, 3), refused, "dat.ep-post-send.invalid-state");
+  expect(post_write(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
+         "dat.ep-post-rdma-write.invalid-state");
+  expect(post_read(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
+         "dat.ep-post-rdma-read.invalid-state");
+  expect_no_event(connection.side.connection);
 }
 
 DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // DTOs that are executed: what they do, and what their completions say.
 #include "suite/cases/dat/framework/dat_posts.hpp"
+#include "suite/cases/dat/framework/dat_windows.hpp"
 
 namespace suite::cases::dat {
 
 namespace {
+
+/// Two more endpoints of the zone of `pair`, connected.
+struct SecondConnection {
+  SecondConnection(DatBody& body, const Pair& pair)
+      : listener(body.ia()),
+        active(make_side(body.ia(), pair.pz)),
+        passive(make_side(body.ia(), pair.pz)) {
+    body.need(start_connect(body.ia(), active.ep.get(), listener.qualifier), "no connect");
+    body.need(CALL(dat_cr_accept, listener.next(), passive.ep.get(), 0, nullptr), "no accept");
+    for (const Side* side : {&active, &passive})
+      if (next_event(side->connection).event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
+        body.stop(Verdict::inconclusive, "no second connection");
+  }
+  Listener listener;
+  Side active, passive;
+};
 
 /// The fields of a completion that succeeded.
 void expect_fields(DatBody& body, const DAT_DTO_COMPLETION_EVENT_DATA& got, const Ep& ep,
@@ -184,6 +201,33 @@ DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate)
   expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED, "the connection's end",
               event_text(event.event_number));
   expect_octets(*this, setup.peer, 0, 8, peer_octet);
+}
+
+// A window of the zone that two streams have used is shared, whatever the definition
+// (docs/disputes.md D16). Whether the Send is delivered or ends its stream is open.
+DAT_CASE(send_does_not_end_a_window_that_streams_share, calls(dat_ep_post_send_with_invalidate),
+         rules("rdmap.security.shared-stag-not-invalidated")) {
+  PairWithMemory setup(*this);
+  ZoneWindow window(*this, setup.pair.pz, setup.pair.passive);
+  window.bind(*this, setup.peer, setup.peer.triplet());
+  const SecondConnection second(*this, setup.pair);
+  const auto read = [&](const Side& reader, DAT_UINT64 id) {
+    need(post_read(reader.ep.get(), {setup.own.triplet(id * 8, 8)},
+                   window.triplet(setup.peer, 0, 8), id),
+         "no read");
+    return next_event(reader.requests).event_data.dto_completion_event_data.status;
+  };
+  for (const Side* reader : {&setup.pair.active, &second.active})
+    if (read(*reader, 1) != DAT_DTO_SUCCESS)
+      stop(Verdict::inconclusive, "a connection of the zone cannot read the window");
+  need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(200, 20)}, 5), "no receive");
+  need(post_send_with_invalidate(setup.pair.active.ep.get(), {setup.own.triplet(16, 8)}, 6,
+                                 window.context),
+       "no send");
+  (void)next_event(setup.pair.passive.receives);  // with the message, or flushed
+  const auto status = read(second.active, 7);
+  expect_that(status == DAT_DTO_SUCCESS, status_text(DAT_DTO_SUCCESS), status_text(status));
+  expect_octets(*this, setup.own, 7 * 8, 8, peer_octet);
 }
 
 DAT_CASE(send_with_invalidate_flag_false_is_a_plain_send, calls(dat_ep_post_send_with_invalidate),

@@ -442,6 +442,23 @@ DAT_CASE(dispatcher_of_an_endpoint_is_not_freed, calls(dat_evd_free),
   expect(CALL(dat_evd_free, side.receives.release()), succeeds, "dat.evd-free.invalid-state");
 }
 
+DAT_CASE(dispatcher_is_held_by_each_of_its_endpoints, calls(dat_evd_free),
+         rules("dat.evd-free.invalid-state", "dat.evd-free.success")) {
+  const Pz pz = ia().pz();
+  Side first = make_side(ia(), pz);
+  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_ep_create, ia().get(), pz.get(), first.receives.get(), first.requests.get(),
+            first.connection.get(), nullptr, &handle),
+       "no second endpoint");
+  Ep second(handle);
+  first.ep.reset();
+  for (const Evd* evd : {&first.receives, &first.requests, &first.connection})
+    expect(CALL(dat_evd_free, evd->get()), returns(DAT_INVALID_STATE));
+  second.reset();
+  for (Evd* evd : {&first.receives, &first.requests, &first.connection})
+    expect(CALL(dat_evd_free, evd->release()), succeeds, "dat.evd-free.success");
+}
+
 DAT_CASE(dispatcher_of_a_service_point_is_not_freed, calls(dat_evd_free),
          rules("dat.evd-free.invalid-state", "dat.evd-free.success")) {
   Listener listener(ia());

@@ -81,8 +81,13 @@ DAT_CASE(full_queue_refuses_events, calls(dat_evd_post_se), rules("dat.evd-post-
   const auto length = static_cast<std::uintptr_t>(length_of(*this, evd));
   for (std::uintptr_t i = 1; i <= length; ++i) expect(post_software(evd, i), succeeds);
   expect(post_software(evd, length + 1), returns(DAT_QUEUE_FULL));
-  for (std::uintptr_t i = 1; i <= length; ++i)
+  // What is taken makes room for as many, and no more.
+  expect_number(*this, expect_event(evd, DAT_SOFTWARE_EVENT), 1);
+  expect(post_software(evd, length + 2), succeeds);
+  expect(post_software(evd, length + 3), returns(DAT_QUEUE_FULL));
+  for (std::uintptr_t i = 2; i <= length; ++i)
     expect_number(*this, expect_event(evd, DAT_SOFTWARE_EVENT), i);
+  expect_number(*this, expect_event(evd, DAT_SOFTWARE_EVENT), length + 2);
   expect_no_event(evd);
   DAT_EVENT event{};
   expect(CALL(dat_evd_dequeue, ia().async_evd(), &event), returns(DAT_QUEUE_EMPTY));
@@ -177,6 +182,17 @@ DAT_CASE(threshold_above_the_queue_is_refused, calls(dat_evd_wait),
   const DAT_COUNT length = length_of(*this, evd);
   expect(wait_on(evd, 0, length + 1).code, returns(DAT_INVALID_PARAMETER));
   expect(wait_on(evd, 0, length).code, returns(DAT_TIMEOUT_EXPIRED), "dat.evd-wait.timeout");
+}
+
+DAT_CASE(threshold_follows_the_length_of_the_queue, calls(dat_evd_wait, dat_evd_resize),
+         rules("dat.evd-wait.threshold", "dat.evd-wait.timeout")) {
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 4);
+  for (const DAT_COUNT wanted : {16, 2}) {
+    need(CALL(dat_evd_resize, evd.get(), wanted), "no resize");
+    const DAT_COUNT length = length_of(*this, evd);
+    expect(wait_on(evd, 0, length).code, returns(DAT_TIMEOUT_EXPIRED), "dat.evd-wait.timeout");
+    expect(wait_on(evd, 0, length + 1).code, returns(DAT_INVALID_PARAMETER));
+  }
 }
 
 DAT_CASE(thread_sleeps_until_an_event_comes, calls(dat_evd_wait), rules("dat.evd-wait.success")) {

@@ -59,6 +59,30 @@ DAT_CASE(request_names_its_service_point, calls(dat_psp_create), rules("dat.psp-
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
+DAT_CASE(request_names_its_own_service_point_of_two, calls(dat_psp_create, dat_psp_free),
+         rules("dat.psp-create.success", "dat.psp-free.success")) {
+  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
+  std::array<Point, 2> points;
+  points[0].qualifier = free_qualifier(ia());  // another process might get one that is freed
+  expect(points[0].create(ia().get(), points[0].qualifier, requests.get()), succeeds,
+         "dat.psp-create.success");
+  expect(points[1].create_any(ia().get(), requests.get()), succeeds, "dat.psp-create.success");
+  const Pz pz = ia().pz();
+  const auto ask_at = [&](const Point& point, RuleRef rule) {
+    const Side side = make_side(ia(), pz);
+    need(ask(ia(), side.ep, point.qualifier), "no connect");
+    const auto request = arrival(*this, requests);
+    same(*this, "service point", request.sp_handle.psp_handle, point.psp, rule);
+    same(*this, "Connection Qualifier", request.conn_qual, point.qualifier, rule);
+    (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+  };
+  for (const Point& point : points) ask_at(point, "dat.psp-create.success");
+  const DAT_CONN_QUAL qualifier = points[0].qualifier;
+  expect(points[0].free(), succeeds, "dat.psp-free.success");
+  ask_at(points[1], "dat.psp-free.success");
+  expect_nobody_listens(*this, qualifier);
+}
+
 DAT_CASE(request_states_its_local_address, calls(dat_psp_create), rules("dat.psp-create.success")) {
   const PendingRequest pending(*this);
   const auto* local = reinterpret_cast<const sockaddr*>(pending.request.local_ia_address_ptr);

@@ -123,6 +123,24 @@ DAT_CASE(zone_of_a_shared_queue_is_not_freed, calls(dat_pz_free),
   expect(CALL(dat_pz_free, pz.get()), returns(DAT_INVALID_STATE));
 }
 
+DAT_CASE(zone_is_held_by_each_of_its_users, calls(dat_pz_free),
+         rules("dat.pz-free.invalid-state", "dat.pz-free.success")) {
+  Pz pz = ia().pz();
+  Lmr first(ia(), pz.get(), 64), second(ia(), pz.get(), 64);
+  Side side = make_side(ia(), pz), other = make_side(ia(), pz);
+  const auto still_held = [&](const char* after) {
+    row(after, [&] { expect(CALL(dat_pz_free, pz.get()), returns(DAT_INVALID_STATE)); });
+  };
+  need(CALL(dat_lmr_free, first.release()), "not freed");
+  still_held("after one of two regions");
+  side.ep.reset();
+  still_held("after one of two endpoints");
+  need(CALL(dat_lmr_free, second.release()), "not freed");
+  still_held("after the regions");
+  other.ep.reset();
+  expect(CALL(dat_pz_free, pz.release()), succeeds, "dat.pz-free.success");
+}
+
 DAT_CASE(zone_that_was_not_freed_is_still_good, calls(dat_pz_free),
          rules("dat.pz-free.invalid-state")) {
   const Pz pz = ia().pz();

@@ -242,6 +242,32 @@ DAT_CASE(freed_service_point_releases_its_endpoint, calls(dat_rsp_free),
   expect(reserved.create(*this), succeeds);  // it can be reserved again
 }
 
+DAT_CASE(request_outlives_its_service_point, calls(dat_rsp_free, dat_cr_accept),
+         rules("dat.rsp-free.request-survives")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  expect(reserved.free(), succeeds);
+  expect_state(reserved.passive.ep, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+  expect(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), succeeds);
+  expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(reserved.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(connection_outlives_its_service_point, calls(dat_rsp_free),
+         rules("dat.rsp-free.request-survives")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  need(
+      CALL(dat_cr_accept, arrival(*this, reserved.requests).cr_handle, DAT_HANDLE_NULL, 0, nullptr),
+      "no accept");
+  expect_event(reserved.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect(reserved.free(), succeeds);
+  expect_state(reserved.passive.ep, DAT_EP_STATE_CONNECTED);
+}
+
 DAT_CASE(freed_service_point_listens_no_more, calls(dat_rsp_free), rules("dat.rsp-free.success")) {
   Reserved reserved(*this);
   need(reserved.create(*this), "no RSP");

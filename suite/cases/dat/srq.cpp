@@ -153,6 +153,9 @@ DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-
   const Lmr from(ia(), queue.pz.get(), 64);
   users.send(*this, from.triplet());
   expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
+  // The message takes its receive; where that cannot be queried, three are outstanding even so.
+  for (DAT_COUNT left = 3; left > 2;) left = queue.query(*this).available_dto_count;
+  counts("before its completion is dequeued", 2, 3);
   expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
   counts("after one was taken", 2, 2);
 }
@@ -378,6 +381,32 @@ DAT_CASE(watermark_that_is_set_again_is_reported_again, calls(dat_srq_set_lw),
   }
 }
 
+DAT_CASE(watermark_that_is_set_again_is_passed_again, calls(dat_srq_set_lw),
+         rules("dat.srq-set-lw.success")) {
+  Queue queue(*this), other(*this);
+  Users first(*this, queue), second(*this, queue);
+  first.connect(*this);
+  second.connect(*this);
+  for (DAT_UINT64 i = 0; i < 4; ++i) {
+    expect(queue.post(i), succeeds);
+    expect(other.post(i), succeeds);
+  }
+  expect(CALL(dat_srq_set_lw, other.srq.get(), 4), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  for (Users* taker : {&first, &second, &first}) {
+    expect(CALL(dat_srq_set_lw, queue.srq.get(), 4), succeeds);
+    DAT_EVENT event{};
+    expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
+    taker->send(*this, from.triplet());
+    (void)expect_event(taker->receiver.receives, DAT_DTO_COMPLETION_EVENT);
+    DAT_COUNT more = 0;
+    expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+    expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
+                event_text(event.event_number));
+    expect(queue.post(4), succeeds);
+  }
+}
+
 DAT_CASE(watermark_below_the_receives_is_not_reported, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
@@ -414,6 +443,16 @@ DAT_CASE(queue_of_an_endpoint_is_not_freed, calls(dat_srq_free), rules("dat.srq-
   // The page names DAT_SRQ_IN_USE, which the headers know as a subtype of this.
   expect(CALL(dat_srq_free, queue.srq.get()), returns(DAT_INVALID_STATE));
   expect(queue.post(1), succeeds);
+}
+
+DAT_CASE(queue_is_held_by_each_of_its_endpoints, calls(dat_srq_free),
+         rules("dat.srq-free.in-use", "dat.srq-free.success")) {
+  Queue queue(*this);
+  Users first(*this, queue), second(*this, queue);
+  first.receiver.ep.reset();
+  expect(CALL(dat_srq_free, queue.srq.get()), returns(DAT_INVALID_STATE));
+  second.receiver.ep.reset();
+  expect(CALL(dat_srq_free, queue.srq.release()), succeeds, "dat.srq-free.success");
 }
 
 DAT_CASE(queue_is_freed_after_its_endpoints, calls(dat_srq_free), rules("dat.srq-free.success")) {

@@ -139,8 +139,8 @@ class Body : public Judging {
   iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
                               RuleRef rule = {});
   /// Work that cannot be done: the API has refused it, or it completes in this way.
-  void expect_refused_or(const iut::Reply& reply, const Work& work,
-                         const ExpectedCompletion& expected, RuleRef rule = {});
+  void expect_refused_or(const Attempt& attempt, const ExpectedCompletion& expected,
+                         RuleRef rule = {});
   /// All of them complete with success, in this order.
   void expect_in_order(const std::vector<Work>& works, RuleRef rule = {});
   iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});

@@ -47,14 +47,14 @@ iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& ex
   return completion;
 }
 
-void Body::expect_refused_or(const iut::Reply& reply, const Work& work,
-                             const ExpectedCompletion& expected, RuleRef rule) {
-  const bool refused = reply.outcome != iut::Outcome::ok;
+void Body::expect_refused_or(const Attempt& attempt, const ExpectedCompletion& expected,
+                             RuleRef rule) {
+  const bool refused = !attempt.taken();
   const auto event =
-      refused ? std::nullopt : iut.take(completion_of(work).matches, context_.deadline);
+      refused ? std::nullopt : iut.take(completion_of(attempt.work).matches, context_.deadline);
   const bool right = event && expected.matches(std::get<iut::CompletionEvent>(*event));
   record(rule, {"refused", expected.text()},
-         refused ? "refused: " + reply.error
+         refused ? "refused: " + attempt.reply.error
          : event ? describe(*event)
                  : "no completion; " + iut.untaken(),
          {}, refused || right ? Judgement::pass : Judgement::fail, Direction::none);

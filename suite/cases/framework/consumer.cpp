@@ -299,6 +299,20 @@ Work Consumer::post(iut::PostWork command) {
   return work;
 }
 
+Attempt Consumer::try_post(iut::PostWork command) {
+  if (command.endpoint == 0) command.endpoint = endpoint();
+  if (command.work == 0) command.work = next_work_++;
+  const Work work{command.work, command.endpoint, {}};
+  const std::string what = fmt::format("post {} {}", command.operation, command.work);
+  return {try_call(std::move(command), what), work};
+}
+
+Attempt Consumer::try_post(iut::PostReceive command) {
+  command.work = next_work_++;
+  const Work work{command.work, command.endpoint, {}};
+  return {try_call(std::move(command), fmt::format("post receive {}", work.id)), work};
+}
+
 Work Consumer::post_send(const Octets& data, const char* operation,
                          const std::function<void(iut::PostWork&)>& change) {
   iut::PostWork command;

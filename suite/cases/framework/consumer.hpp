@@ -73,10 +73,11 @@ struct Work {
   Region buffer;
 };
 
-/// A registration by a work request, taken or refused.
-struct Registering {
+/// Work that an API may refuse, and did or did not.
+struct Attempt {
   iut::Reply reply;
   Work work;
+  [[nodiscard]] bool taken() const { return reply.outcome == iut::Outcome::ok; }
 };
 
 class Consumer {
@@ -166,15 +167,18 @@ class Consumer {
                                std::uint64_t remote_offset, iut::Handle endpoint = 0);
   /// Posts the registration of `length` octets at `offset` of an allocated region, under another key
   /// than before; if it is taken, `stag` and `base` become those of its first octet.
-  [[nodiscard]] Registering try_registration(Region& region, const iut::Access& access,
-                                             std::uint64_t offset, std::uint32_t length,
-                                             bool fence = false, iut::Handle endpoint = 0);
+  [[nodiscard]] Attempt try_registration(Region& region, const iut::Access& access,
+                                         std::uint64_t offset, std::uint32_t length,
+                                         bool fence = false, iut::Handle endpoint = 0);
   /// The same, where it must be taken.
   [[nodiscard]] Work post_registration(Region& region, const iut::Access& access,
                                        std::uint64_t offset, std::uint32_t length,
                                        bool fence = false, iut::Handle endpoint = 0);
   /// Posts as the work says; endpoint and id are filled in where they are 0.
   [[nodiscard]] Work post(iut::PostWork work);
+  /// Posts what the API may refuse: beyond a limit, too late, or with what it is not to touch.
+  [[nodiscard]] Attempt try_post(iut::PostWork work);
+  [[nodiscard]] Attempt try_post(iut::PostReceive command);
 
   // -- any command --
   /// The reply, successful or not. If the agent has no such command the case is not applicable.

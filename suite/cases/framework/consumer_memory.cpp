@@ -106,16 +106,13 @@ iut::PostWork registration_of(const Region& region, const iut::Access& access, s
   return command;
 }
 
-Registering Consumer::try_registration(Region& region, const iut::Access& access,
-                                       std::uint64_t offset, std::uint32_t length, bool fence,
-                                       iut::Handle endpoint) {
+Attempt Consumer::try_registration(Region& region, const iut::Access& access, std::uint64_t offset,
+                                   std::uint32_t length, bool fence, iut::Handle endpoint) {
   iut::PostWork command = registration_of(region, access, offset, length);
-  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
-  command.work = next_work_++;
+  command.endpoint = endpoint;
   command.fence = fence;
-  Registering made{try_call(command, fmt::format("post register_region {}", command.work)),
-                   {command.work, command.endpoint, {}}};
-  if (made.reply.outcome != iut::Outcome::ok) return made;
+  Attempt made = try_post(command);
+  if (!made.taken()) return made;
   if (!made.reply.stag || !made.reply.base)
     throw CaseStop{Verdict::error, "a registration without STag or base"};
   region.stag = *made.reply.stag;

@@ -51,9 +51,9 @@ CONFORMANCE_CASE(region_is_registered_for_no_more_pages_than_it_was_allocated_fo
                  rules("kmem.pages.no-more-than-allocated", "kmem.pages.whole-list-registered"),
                  needs(capability::fast_registration), deadline_of(20s)) {
   const auto refused = [&](Region& region, std::uint64_t offset, std::uint32_t length) {
-    const auto [reply, work] = iut.try_registration(region, remote_use, offset, length);
-    expect_refused_or(reply, work, completes_in_error(), "kmem.pages.no-more-than-allocated");
-    return reply.outcome != iut::Outcome::ok;
+    const Attempt attempt = iut.try_registration(region, remote_use, offset, length);
+    expect_refused_or(attempt, completes_in_error(), "kmem.pages.no-more-than-allocated");
+    return !attempt.taken();
   };
   for_each_length(*this, [&](std::uint32_t pages) {
     see_iut_send();

@@ -172,11 +172,8 @@ void LoopbackBody::expect_told(const End& from, const End& to, RuleRef rule) {
 
 void LoopbackBody::expect_refused(const End& by, const Region& region, const Region& readable,
                                   RuleRef rule) {
-  constexpr iut::WorkId last_work = 1'000'000;
-  iut::PostWork behind = by.read_into(by.memory(8, access::remote_write), readable);
-  behind.work = last_work;
-  const Work read{behind.work, behind.endpoint, {}};
-  const iut::Reply reply = iut.try_call(behind, "post a Read behind it");
+  const auto [reply, read] =
+      iut.try_post(by.read_into(by.memory(8, access::remote_write), readable));
   const bool refused = reply.outcome != iut::Outcome::ok;
   // If it was posted after the end, no page says that it completes (docs/disputes.md D72).
   const auto end = disconnected_at(by.handle());

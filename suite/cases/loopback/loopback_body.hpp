@@ -48,8 +48,8 @@ class End {
             std::uint32_t length) const {
     iut_->register_part(region, access, offset, length, endpoint_);
   }
-  [[nodiscard]] Registering try_open(Region& region, const iut::Access& access,
-                                     std::uint64_t offset, std::uint32_t length) const {
+  [[nodiscard]] Attempt try_open(Region& region, const iut::Access& access, std::uint64_t offset,
+                                 std::uint32_t length) const {
     return iut_->try_registration(region, access, offset, length, false, endpoint_);
   }
   void close(const Region& region) const { iut_->invalidate(region.stag, endpoint_); }

@@ -200,13 +200,11 @@ CONFORMANCE_CASE(responder_sends_no_read_to_an_initiator_with_ird_zero,
   let_responder_send(*this);
   const Region sink = iut.register_memory(8, access::remote_write);
   iut::PostWork read;
-  read.endpoint = iut.endpoint();
-  read.work = 1000;
   read.operation = operation::read;
   read.pieces = {{sink.handle, 0, 8}};
   read.remote_stag = 0x1234;
   // It may be refused, fail, or never complete.
-  static_cast<void>(iut.try_call(read, "post a Read that the peer has no room for"));
+  static_cast<void>(iut.try_post(read));
   const std::size_t reads = reads_coming(*this).size();
   expect_that(reads == 0, "no Read Request", fmt::format("{}", reads));
 }

@@ -201,11 +201,9 @@ bool try_to_send(Body& on, const Octets& data) {
   Region source = on.iut.register_memory(data.size());
   on.iut.write_memory(source, data);
   iut::PostWork work;
-  work.endpoint = on.iut.endpoint();
-  work.work = 1000;
   work.operation = operation::send;
   work.pieces = {{source.handle, 0, static_cast<std::uint32_t>(data.size())}};
-  return on.iut.try_call(work, "post a send early").outcome == iut::Outcome::ok;
+  return on.iut.try_post(work).taken();
 }
 
 }  // namespace suite::cases::startup

@@ -9,7 +9,6 @@ namespace suite::cases {
 namespace {
 
 constexpr std::uint32_t some_stag = 0x01020304;
-constexpr iut::WorkId late_work = 1000;
 
 Outgoing read_all_of(const Region& source) {
   return read_request({.sink_stag = some_stag,
@@ -277,11 +276,9 @@ CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
   iut.disconnect();
   const Region source = iut.register_memory(16);
   iut::PostWork command;
-  command.endpoint = iut.endpoint();
-  command.work = late_work;
   command.operation = operation::send;
   command.pieces = {{source.handle, 0, 16}};
-  const iut::Reply reply = iut.try_call(command, "post send after the disconnect");
+  const Attempt attempt = iut.try_post(command);
   peer.resume();
   peer.half_close();
   const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
@@ -290,7 +287,7 @@ CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
   });
   while (!expect(peer, response | torn_down() | any_terminate()).is_end()) {
   }
-  expect_refused_or(reply, Work{command.work, command.endpoint, source}, completes_in_error());
+  expect_refused_or(attempt, completes_in_error());
 }
 
 CONFORMANCE_CASE(sending_goes_on_after_the_peers_close,
@@ -367,11 +364,9 @@ CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
   peer.stall();
   const Work waiting = post_much(iut);
   iut::PostWork command;
-  command.endpoint = iut.endpoint();
-  command.work = late_work;
   command.operation = operation::read;
   command.remote_stag = some_stag;
-  const iut::Reply reply = iut.try_call(command, "post a Read that cannot be answered");
+  const Attempt unanswered = iut.try_post(command);
   peer.half_close();
   watch();
   peer.resume();
@@ -379,8 +374,7 @@ CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
                           [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; });
   while (!expect(peer, anything | torn_down() | any_terminate()).is_end()) {
   }
-  if (reply.outcome == iut::Outcome::ok)
-    expect(Work{late_work, command.endpoint, {}}, completes_in_error());
+  if (unanswered.taken()) expect(unanswered.work, completes_in_error());
 }
 
 CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,

@@ -8,7 +8,6 @@ namespace suite::cases {
 namespace {
 
 constexpr std::uint32_t remote_stag = 0x01020304;
-constexpr iut::WorkId late_work = 1000;
 
 }  // namespace
 
@@ -50,15 +49,9 @@ CONFORMANCE_CASE(work_posted_after_the_end_is_refused_or_fails,
       end();
       expect(iut, disconnected());
       const Region source = iut.register_memory(16);
-      for (iut::WorkId work = late_work; work < late_work + 3; ++work) {
-        iut::PostWork command;
-        command.endpoint = iut.endpoint();
-        command.work = work;
-        command.operation = operation::send;
-        command.pieces = {{source.handle, 0, 16}};
-        const iut::Reply reply = iut.try_call(command, "post a Send after the end");
-        expect_refused_or(reply, Work{work, command.endpoint, {}}, completes_in_error());
-      }
+      for (int i = 0; i < 3; ++i)
+        expect_refused_or(iut.try_post(work_on(source, operation::send, iut.endpoint())),
+                          completes_in_error());
     });
   };
   post_behind("of a reset", [&] { peer.reset(); });

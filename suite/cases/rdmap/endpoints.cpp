@@ -8,8 +8,6 @@ namespace suite::cases {
 
 namespace {
 
-constexpr iut::WorkId early_work = 1000;
-
 iut::Reply abort_endpoint(Body& body, iut::Handle endpoint) {
   return body.iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
 }
@@ -70,10 +68,8 @@ void expect_close(Body& body, Peer& present, iut::Handle endpoint) {
 
 /// Work that is posted when it can no longer be done: refused or, since a consumer would wait for
 /// it otherwise, completed in error. Success fails.
-void expect_not_done(Body& body, iut::PostWork command) {
-  command.work = early_work;
-  const Work work{command.work, command.endpoint, {}};
-  const iut::Reply reply = body.iut.try_call(command, "post a " + command.operation);
+void expect_not_done(Body& body, const iut::PostWork& command) {
+  const auto [reply, work] = body.iut.try_post(command);
   body.expect_none(success_of(work), "ddp.close.outstanding-requests-fail");
   if (reply.outcome != iut::Outcome::ok) return;
   const auto ended = body.iut.take(completion_of(work).matches, body.context().loop.now());

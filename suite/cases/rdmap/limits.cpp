@@ -11,7 +11,6 @@ namespace suite::cases {
 
 namespace {
 
-constexpr iut::WorkId first_work = 1000;
 constexpr std::uint32_t depth = 16;
 
 /// A limit of the IUT's hello, if a case can go up to it.
@@ -76,26 +75,32 @@ Octets by_pieces(const Octets& data) {
   return result;
 }
 
+void expect_taken(Body& body, const Attempt& attempt, const std::string& what) {
+  body.expect_that(attempt.taken(), what, attempt.reply.error);
+}
+
 void advise_refused(Body& body, const iut::Reply& reply, const char* what) {
   body.advise_that(reply.outcome != iut::Outcome::ok, "refused",
                    fmt::format("{} is accepted", what));
 }
 
-iut::PostWork send_of(iut::Handle endpoint, iut::WorkId work, std::vector<iut::Piece> pieces) {
+iut::PostWork send_of(iut::Handle endpoint, std::vector<iut::Piece> pieces) {
   iut::PostWork command;
   command.endpoint = endpoint;
-  command.work = work;
   command.operation = operation::send;
   command.pieces = std::move(pieces);
   return command;
 }
 
+iut::PostReceive receive_of(iut::Handle endpoint, std::vector<iut::Piece> pieces) {
+  return {.endpoint = endpoint, .pieces = std::move(pieces)};
+}
+
 /// Work that cannot be sent is refused, or completes in error.
 void expect_not_done(Body& body, iut::Handle endpoint) {
   const Region source = body.iut.register_memory(16);
-  const iut::PostWork command = send_of(endpoint, first_work, {{source.handle, 0, 16}});
-  static_cast<void>(body.iut.try_call(command, "post a Send"));
-  body.expect_none(success_of(Work{first_work, endpoint, {}}));
+  const Attempt send = body.iut.try_post(send_of(endpoint, {{source.handle, 0, 16}}));
+  body.expect_none(success_of(send.work));
 }
 
 }  // namespace
@@ -105,18 +110,15 @@ CONFORMANCE_CASE(receive_scatters_into_all_pieces_that_the_iut_has,
   const auto [endpoint, most] = endpoint_of_pieces(*this, limit_of(*this, "max_pieces", 4096));
   establish({.endpoint = endpoint});
   const Region buffer = iut.register_memory(std::uint64_t{4} * most);
-  const auto posted = iut.try_call(
-      iut::PostReceive{endpoint, 0, first_work, pieces_of(buffer, most)}, "post a receive");
-  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
-              posted.error);
+  const Attempt receive = iut.try_post(receive_of(endpoint, pieces_of(buffer, most)));
+  expect_taken(*this, receive, fmt::format("a receive of {} pieces", most));
   const Octets data = PayloadGenerator(61).octets(buffer.length);
   peer.send(send_message(data));
-  expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
+  expect(receive.work, completes().with_length(4 * most));
   expect(buffer, holds(by_pieces(data)));
   const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
-  const auto beyond = iut.try_call(
-      iut::PostReceive{endpoint, 0, first_work + 1, pieces_of(larger, most + 1)}, "post a receive");
-  advise_refused(*this, beyond, "a receive of one piece more");
+  const Attempt beyond = iut.try_post(receive_of(endpoint, pieces_of(larger, most + 1)));
+  advise_refused(*this, beyond.reply, "a receive of one piece more");
 }
 
 CONFORMANCE_CASE(shared_receive_scatters_into_all_pieces_that_the_iut_has,
@@ -139,20 +141,18 @@ CONFORMANCE_CASE(shared_receive_scatters_into_all_pieces_that_the_iut_has,
   const iut::Handle endpoint = iut.create_endpoint({.shared_queue = queue});
   establish({.endpoint = endpoint});
   const Region buffer = iut.register_memory(std::uint64_t{4} * most);
-  const auto posted = iut.try_call(iut::PostReceive{0, queue, first_work, pieces_of(buffer, most)},
-                                   "post a shared receive");
-  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
-              posted.error);
+  const auto post = [&](std::vector<iut::Piece> pieces) {
+    return iut.try_post(iut::PostReceive{.shared_queue = queue, .pieces = std::move(pieces)});
+  };
+  const Attempt receive = post(pieces_of(buffer, most));
+  expect_taken(*this, receive, fmt::format("a receive of {} pieces", most));
   const Octets data = PayloadGenerator(63).octets(buffer.length);
   peer.send(send_message(data));
-  expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
+  expect(receive.work, completes().with_length(4 * most));
   expect(buffer, holds(by_pieces(data)));
   const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
-  advise_refused(
-      *this,
-      iut.try_call(iut::PostReceive{0, queue, first_work + 1, pieces_of(larger, most + 1)},
-                   "post a shared receive"),
-      "a shared receive of one piece more");
+  advise_refused(*this, post(pieces_of(larger, most + 1)).reply,
+                 "a shared receive of one piece more");
   advise_refused(*this, make_queue(stated + 1).second, "a queue for one piece more");
 }
 
@@ -163,16 +163,13 @@ CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
   Region source = iut.register_memory(std::uint64_t{4} * most);
   const Octets data = PayloadGenerator(62).octets(source.length);
   iut.write_memory(source, data);
-  const auto posted =
-      iut.try_call(send_of(endpoint, first_work, pieces_of(source, most)), "post a Send");
-  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a Send of {} pieces", most),
-              posted.error);
+  const Attempt send = iut.try_post(send_of(endpoint, pieces_of(source, most)));
+  expect_taken(*this, send, fmt::format("a Send of {} pieces", most));
   expect(peer, message(Opcode::send, by_pieces(data)));
-  expect(Work{first_work, endpoint, {}}, completes());
+  expect(send.work, completes());
   const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
-  const auto beyond =
-      iut.try_call(send_of(endpoint, first_work + 1, pieces_of(larger, most + 1)), "post a Send");
-  advise_refused(*this, beyond, "a Send of one piece more");
+  const Attempt beyond = iut.try_post(send_of(endpoint, pieces_of(larger, most + 1)));
+  advise_refused(*this, beyond.reply, "a Send of one piece more");
 }
 
 CONFORMANCE_CASE(empty_pieces_add_nothing,
@@ -188,12 +185,13 @@ CONFORMANCE_CASE(empty_pieces_add_nothing,
     }
     return list;
   };
-  const auto taken = [&](const iut::Command& command, const char* what) {
+  const auto taken = [&](const auto& command) {
     if (const auto excess = beyond_limits(command, iut.limits()))
       throw lacking_limit(excess->limit, excess->text);
-    const iut::Reply reply = iut.try_call(command, what);
-    if (reply.outcome != iut::Outcome::ok)
-      stop(Verdict::not_applicable, "the API takes no empty pieces: " + reply.error);
+    const Attempt attempt = iut.try_post(command);
+    if (!attempt.taken())
+      stop(Verdict::not_applicable, "the API takes no empty pieces: " + attempt.reply.error);
+    return attempt.work;
   };
   // An empty piece (0) before, between and behind those with octets (+).
   for (const char* order : {"0++", "+0+", "++0", "0+0+"}) {
@@ -201,19 +199,18 @@ CONFORMANCE_CASE(empty_pieces_add_nothing,
       see_iut_send();
       const Region source = iut.register_octets(data);
       for (const char* name : {operation::send, operation::write}) {
-        iut::PostWork work = send_of(iut.endpoint(), first_work, pieces(source, order));
-        work.operation = name;
-        taken(work, "post work with empty pieces");
-        expect(peer, message(work.operation == operation::send ? Opcode::send : Opcode::rdma_write,
-                             data));
-        expect(Work{first_work, iut.endpoint(), {}}, completes());
+        iut::PostWork command = send_of(iut.endpoint(), pieces(source, order));
+        command.operation = name;
+        const Work work = taken(command);
+        expect(peer,
+               message(command.operation == operation::send ? Opcode::send : Opcode::rdma_write,
+                       data));
+        expect(work, completes());
       }
       const Region buffer = iut.register_memory(48);
-      taken(iut::PostReceive{iut.endpoint(), 0, first_work + 1, pieces(buffer, order)},
-            "post a receive with empty pieces");
+      const Work receive = taken(receive_of(iut.endpoint(), pieces(buffer, order)));
       peer.send(send_message(data));
-      expect(Work{first_work + 1, iut.endpoint(), {}}, completes().with_length(48),
-             "ddp.untagged.placed-at-mo");
+      expect(receive, completes().with_length(48), "ddp.untagged.placed-at-mo");
       expect(buffer, holds(data), "ddp.untagged.placed-at-mo");
     });
   }
@@ -226,22 +223,18 @@ CONFORMANCE_CASE(as_many_receives_as_asked_for_are_accepted,
   const iut::Handle endpoint = iut.create_endpoint(wanted);
   establish({.endpoint = endpoint});
   const Region buffer = iut.register_memory(8);
-  const auto post = [&](iut::WorkId work) {
-    return iut.try_call(iut::PostReceive{endpoint, 0, work, {{buffer.handle, 0, 8}}},
-                        "post a receive");
-  };
+  const auto post = [&] { return iut.try_post(receive_of(endpoint, {{buffer.handle, 0, 8}})); };
   for (std::uint32_t round = 0; round < 2; ++round) {
-    const iut::WorkId first = first_work + std::uint64_t{round} * 2 * depth;
+    std::vector<Work> receives;
     for (std::uint32_t i = 0; i < depth; ++i) {
-      const iut::Reply reply = post(first + i);
-      expect_that(reply.outcome == iut::Outcome::ok, fmt::format("receive {} of {}", i + 1, depth),
-                  reply.error);
+      const Attempt attempt = post();
+      expect_taken(*this, attempt, fmt::format("receive {} of {}", i + 1, depth));
+      receives.push_back(attempt.work);
     }
     // The one too many must not be accepted, or the second round would find it.
-    if (round == 1) advise_refused(*this, post(first + depth), "one receive more");
+    if (round == 1) advise_refused(*this, post().reply, "one receive more");
     for (std::uint32_t i = 0; i < depth; ++i) peer.send(send_message(payload(8)));
-    for (std::uint32_t i = 0; i < depth; ++i)
-      expect(Work{first + i, endpoint, {}}, completes().with_length(8));
+    for (const Work& receive : receives) expect(receive, completes().with_length(8));
   }
 }
 
@@ -257,21 +250,21 @@ CONFORMANCE_CASE(as_many_sends_as_asked_for_are_accepted,
     Region source = iut.register_memory(i + 1);
     sent.push_back(payload(i + 1, static_cast<std::uint8_t>(i + 1)));
     iut.write_memory(source, sent.back());
-    return iut.try_call(send_of(endpoint, first_work + i, {{source.handle, 0, i + 1}}),
-                        "post a Send");
+    return iut.try_post(send_of(endpoint, {{source.handle, 0, i + 1}}));
   };
+  std::vector<Work> works;
   for (std::uint32_t i = 0; i < depth; ++i) {
-    const iut::Reply reply = post(i);
-    expect_that(reply.outcome == iut::Outcome::ok, fmt::format("Send {} of {}", i + 1, depth),
-                reply.error);
+    const Attempt attempt = post(i);
+    expect_taken(*this, attempt, fmt::format("Send {} of {}", i + 1, depth));
+    works.push_back(attempt.work);
   }
-  const iut::Reply beyond = post(depth);
-  advise_refused(*this, beyond, "one Send more");
-  if (beyond.outcome != iut::Outcome::ok) sent.pop_back();
+  const Attempt beyond = post(depth);
+  advise_refused(*this, beyond.reply, "one Send more");
+  if (!beyond.taken()) sent.pop_back();
   let_iut_send();
   for (const Octets& data : sent) expect(peer, message(Opcode::send, data));
-  for (std::uint32_t i = 0; i < depth; ++i) expect(Work{first_work + i, endpoint, {}}, completes());
-  const Work again = iut.post(send_of(endpoint, first_work + 2 * depth, {}));
+  for (const Work& work : works) expect(work, completes());
+  const Work again = iut.post(send_of(endpoint, {}));
   expect(peer, message(Opcode::send, Octets{}));
   expect(again, completes());
 }
@@ -284,8 +277,8 @@ CONFORMANCE_CASE(offsets_of_a_long_message_have_all_their_bits,
   row("sent", [&] {
     see_iut_send();
     const Region source = iut.register_memory(piece);
-    const Work work = iut.post(
-        send_of(0, 0, std::vector<iut::Piece>(pieces, iut::Piece{source.handle, 0, piece})));
+    const Work work =
+        iut.post(send_of(0, std::vector<iut::Piece>(pieces, iut::Piece{source.handle, 0, piece})));
     expect(peer, message(Opcode::send, Octets(std::size_t{piece} * pieces, std::byte{0xA5})));
     expect(work, completes());
   });
@@ -349,9 +342,7 @@ CONFORMANCE_CASE(receive_posted_after_the_end_is_flushed,
   peer.reset();
   expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
   const Region buffer = iut.register_memory(16);
-  const iut::Reply reply = iut.try_call(
-      iut::PostReceive{iut.endpoint(), 0, first_work, {{buffer.handle, 0, 16}}}, "post a receive");
-  expect_refused_or(reply, Work{first_work, iut.endpoint(), {}}, flushed());
+  expect_refused_or(iut.try_post(receive_of(iut.endpoint(), {{buffer.handle, 0, 16}})), flushed());
 }
 
 CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
@@ -368,10 +359,10 @@ CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
   // report it as successful; an advisory asks for a report of its end.
   const auto each = [&](const char* what, const auto& post) {
     bool first_taken = false;
-    for (iut::WorkId i = 0; i < 2 * depth; ++i) {
-      const Work work{first_work + i, endpoint, {}};
-      const iut::Reply reply = post(work.id);
-      const bool taken = reply.outcome == iut::Outcome::ok;
+    for (std::uint32_t i = 0; i < 2 * depth; ++i) {
+      const Attempt attempt = post();
+      const auto& [reply, work] = attempt;
+      const bool taken = attempt.taken();
       if (i == 0) first_taken = taken;
       advise_that(taken == first_taken, fmt::format("{} {} accepted as the first was", what, i + 1),
                   taken ? "taken" : reply.error);
@@ -383,13 +374,8 @@ CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
       expect_that(!success_of(work).matches(*ended), "flushed", describe(*ended));
     }
   };
-  each("Send", [&](iut::WorkId work) {
-    return iut.try_call(send_of(endpoint, work, {{buffer.handle, 0, 16}}), "post a Send");
-  });
-  each("receive", [&](iut::WorkId work) {
-    return iut.try_call(iut::PostReceive{endpoint, 0, work, {{buffer.handle, 0, 16}}},
-                        "post a receive");
-  });
+  each("Send", [&] { return iut.try_post(send_of(endpoint, {{buffer.handle, 0, 16}})); });
+  each("receive", [&] { return iut.try_post(receive_of(endpoint, {{buffer.handle, 0, 16}})); });
 }
 
 CASES_OF_FILE(rdmap, limits)

@@ -194,18 +194,16 @@ CONFORMANCE_CASE(read_of_zero_octets_requests_zero_octets, rules("rdmap.read.zer
                  in_both_roles) {
   let_iut_send();
   iut::PostWork command;
-  command.endpoint = iut.endpoint();
-  command.work = 1000;
   command.operation = operation::read;
   command.remote_stag = remote_stag;
-  const iut::Reply reply = iut.try_call(command, "post a Read of no octets");
-  if (reply.outcome != iut::Outcome::ok)
-    stop(Verdict::not_applicable, "the API has no Reads of no octets: " + reply.error);
+  const Attempt read = iut.try_post(command);
+  if (!read.taken())
+    stop(Verdict::not_applicable, "the API has no Reads of no octets: " + read.reply.error);
   const auto request = expect_message(Opcode::read_request).read_request();
   expect_that(request && request->length == 0, "a message size of 0",
               request ? fmt::format("{}", request->length) : "another message");
   peer.send(read_response(request->sink_stag, request->sink_offset, {}));
-  expect(Work{command.work, command.endpoint, {}}, completes());
+  expect(read.work, completes());
 }
 
 CONFORMANCE_CASE(as_many_requests_are_sent_as_were_granted,

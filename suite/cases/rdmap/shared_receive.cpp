@@ -7,8 +7,6 @@ namespace suite::cases {
 
 namespace {
 
-constexpr iut::WorkId first_work = 1000;
-
 /// Two streams of the IUT that take their Receives from one queue.
 struct Shared {
   Body& body;
@@ -22,11 +20,11 @@ struct Shared {
         second(of.iut.create_endpoint({.shared_queue = queue})) {}
 
   iut::Reply try_post(std::uint32_t length) {
-    const iut::WorkId id = first_work + receives.size();
-    receives.push_back({id, first, body.iut.register_memory(length)});
-    return body.iut.try_call(
-        iut::PostReceive{0, queue, id, {{receives.back().buffer.handle, 0, length}}},
-        "post a shared receive");
+    Region buffer = body.iut.register_memory(length);
+    Attempt attempt = body.iut.try_post(
+        iut::PostReceive{.shared_queue = queue, .pieces = {{buffer.handle, 0, length}}});
+    receives.push_back({attempt.work.id, first, std::move(buffer)});
+    return std::move(attempt.reply);
   }
   void post(std::uint32_t length) {
     const iut::Reply reply = try_post(length);

@@ -112,12 +112,11 @@ CONFORMANCE_CASE(work_whose_buffer_is_not_all_registered_is_an_error,
       see_iut_send();
       const Region buffer = iut.register_memory(64, access::remote_write);
       iut::PostWork command = work_on(buffer, operation, iut.endpoint());
-      command.work = 1000;
       command.pieces = {{buffer.handle, from, length}};
       command.remote_stag = unknown_stag;
-      const iut::Reply reply = iut.try_call(command, "post work with a buffer beyond its region");
-      if (reply.outcome != iut::Outcome::ok)
-        return expect_that(true, "refused, or an error", "refused: " + reply.error);
+      const Attempt attempt = iut.try_post(command);
+      if (!attempt.taken())
+        return expect_that(true, "refused, or an error", "refused: " + attempt.reply.error);
       expect(peer, any_terminate() | advisory(torn_down() | message(opcode)));
     });
   };

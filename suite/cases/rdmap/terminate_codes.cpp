@@ -418,16 +418,13 @@ CONFORMANCE_CASE(local_error_is_reported_as_such,
     command.operation = operation::read_invalidate;
     command.pieces = {{sink.handle, 0, 8}};
     command.remote_stag = unknown_stag;
-    command.endpoint = iut.endpoint();
-    command.work = 1000;
-    if (iut.try_call(command, "post the Read").outcome != iut::Outcome::ok)
-      stop(Verdict::not_applicable, "the API refuses such a Read");
-    const Work read{command.work, command.endpoint, {}};
+    const Attempt read = iut.try_post(command);
+    if (!read.taken()) stop(Verdict::not_applicable, "the API refuses such a Read");
     const auto request = expect_message(Opcode::read_request).read_request();
     peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-    const iut::Event done = expect(iut, completion_of(read));
+    const iut::Event done = expect(iut, completion_of(read.work));
     // Where the invalidation succeeds, windows or not, there is no error.
-    if (success_of(read).matches(done)) return;
+    if (success_of(read.work).matches(done)) return;
     expect(peer, local_error() | advisory(torn_down()));
   });
 }

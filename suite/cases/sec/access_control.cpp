@@ -109,11 +109,9 @@ CONFORMANCE_CASE(stag_cannot_be_invalidated_by_its_owner_through_another_domain,
   owner.send(read_of(region.stag, region.base, 16));
   expect(owner, message(Opcode::read_response, region.contents));
   iut::PostWork invalidation;
-  invalidation.endpoint = iut.endpoint();
-  invalidation.work = 1000;
   invalidation.operation = operation::local_invalidate;
   invalidation.invalidate_stag = region.stag;
-  static_cast<void>(iut.try_call(invalidation, "invalidate it through the first stream"));
+  static_cast<void>(iut.try_post(invalidation));
   watch();
   owner.send(read_of(region.stag, region.base, 16));
   expect(owner, message(Opcode::read_response, region.contents), "sec.stag.pd-isolation");

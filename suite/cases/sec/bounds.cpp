@@ -2,6 +2,7 @@
 // RFC 5041 section 8.2, RFC 5042 sections 6.2 and 6.3: regions and windows are bounded to the
 // octet.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/sec/window_steps.hpp"
 
 namespace suite::cases {
 
@@ -62,6 +63,17 @@ CONFORMANCE_CASE(window_at_the_end_of_its_region_ends_there,
   peer.send(rdma_write(window.stag, window.base, payload(2, 0x91)));
   expect(peer, any_terminate() | torn_down(), "sec.buffer.octet-granular-check");
   expect(region, holds(payload(1), 99));
+}
+
+CONFORMANCE_CASE(window_does_not_reach_beyond_its_region,
+                 rules("sec.buffer.no-access-outside-bounds"), needs(capability::memory_windows)) {
+  for (const std::uint32_t excess : {1U, 4096U})
+    row(fmt::format("{} octets too long", excess), [&] {
+      establish({.opening = true});
+      const Region region = iut.register_memory(100, access::under_windows);
+      expect_not_opened(*this, {region.handle, start - 1, excess + 1}, region.base + start,
+                        "sec.buffer.no-access-outside-bounds");
+    });
 }
 
 CONFORMANCE_CASE(zero_based_region_ends_where_its_octets_end,

@@ -50,13 +50,12 @@ CONFORMANCE_CASE(sink_of_a_read_is_not_readable, rules("sec.buffer.write-only-no
       see_iut_send();
       const Region sink = iut.register_memory(8, access);
       iut::PostWork command = work_on(sink, operation::read, iut.endpoint());
-      command.work = 1000;
       command.remote_stag = 0x01020304;
-      const iut::Reply reply = iut.try_call(command, "post a Read");
+      const Attempt read = iut.try_post(command);
       const Arrival arrival = peer.raw().next(context().loop.now() + environment().quiet_window);
       const auto* asked = arrival.as<Message>();
       const auto request = asked == nullptr ? std::nullopt : asked->read_request();
-      if (reply.outcome != iut::Outcome::ok || !request)
+      if (!read.taken() || !request)
         stop(Verdict::not_applicable, "the API reads into memory for the peer's Writes only");
       peer.send(read_of(request->sink_stag, request->sink_offset, 8));
       expect(peer, any_terminate() | torn_down());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/sec/window_steps.hpp"
 #include "suite/lower_tester/stag_guess.hpp"
 
 namespace suite::cases {
@@ -13,7 +14,6 @@ namespace suite::cases {
 namespace {
 
 constexpr std::size_t sample = 64;  ///< registrations that are examined
-constexpr iut::WorkId late_work = 1000;
 
 std::vector<std::uint32_t> stags_of_many(Consumer& iut) {
   std::vector<std::uint32_t> stags(sample);
@@ -62,6 +62,13 @@ CONFORMANCE_CASE(each_of_many_regions_is_written_by_its_own_stag, rules("ddp.tag
                 fmt::format("the octets that were written to region {}", i), "other octets");
 }
 
+CONFORMANCE_CASE(window_opens_no_region_of_another_domain, rules("sec.stag.pd-isolation"),
+                 needs(capability::memory_windows)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(16, access::under_windows, 0xA5, iut.create_domain());
+  expect_not_opened(*this, {region.handle, 0, 16}, region.base, "sec.stag.pd-isolation");
+}
+
 CONFORMANCE_CASE(stag_of_one_stream_cannot_be_written_through_another,
                  rules("sec.stag.single-stream-isolation"),
                  needs(capability::memory_windows, capability::stream_windows), in_both_roles) {
@@ -100,18 +107,15 @@ CONFORMANCE_CASE(window_that_another_stream_binds_belongs_to_that_one,
   expect_open_to_owner(*this, first, "ddp.security.stream-association-supported");
   iut.unbind(first.window);
   iut::PostWork again;
-  again.endpoint = iut.endpoint();
-  again.work = late_work;
   again.operation = operation::bind_window;
   again.pieces = {{first.region.handle, 0, 16}};
   again.window = first.window.handle;
   again.window_access = access::remote_read;
-  const iut::Reply bound = iut.try_call(again, "bind the window on another endpoint");
-  const Work binding{late_work, again.endpoint, {}};
-  if (bound.outcome != iut::Outcome::ok ||
-      !iut.take(success_of(binding).matches, context().loop.now() + environment().quiet_window))
+  const Attempt bound = iut.try_post(again);
+  if (!bound.taken() ||
+      !iut.take(success_of(bound.work).matches, context().loop.now() + environment().quiet_window))
     stop(Verdict::not_applicable, "the API binds a window on one endpoint only");
-  const std::uint32_t stag = bound.stag.value_or(first.window.stag);
+  const std::uint32_t stag = bound.reply.stag.value_or(first.window.stag);
   peer.send(read_of(stag, first.window.base, 16));
   expect(peer, message(Opcode::read_response, first.region.contents),
          "ddp.security.stream-association-supported");

@@ -9,8 +9,6 @@ namespace suite::cases {
 
 namespace {
 
-constexpr iut::WorkId first_work = 1000;
-
 bool is_stream_error(const iut::AsynchronousEvent& event) {
   return event.kind == "qp_fatal" || event.kind == "qp_access_error" ||
          event.kind == "qp_request_error";
@@ -67,8 +65,8 @@ struct SharedQueues {
     const Region buffer = iut.register_memory(8);
     for (const iut::Handle queue : {used, other})
       for (iut::WorkId i = 0; i < waiting; ++i)
-        iut.call(iut::PostReceive{0, queue, first_work + 100 * queue + i, {{buffer.handle, 0, 8}}},
-                 "post a shared receive");
+        static_cast<void>(
+            iut.post_receive({.shared_queue = queue, .pieces = {{buffer.handle, 0, 8}}}));
   }
 };
 

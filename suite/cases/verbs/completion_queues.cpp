@@ -9,7 +9,6 @@ namespace suite::cases {
 namespace {
 
 constexpr std::uint32_t remote_stag = 0x01020304;
-constexpr iut::WorkId late_work = 1000;
 
 iut::Handle create_completion_queue(Consumer& iut, bool solicited_only = false) {
   const iut::CreateCompletionQueue command{
@@ -138,12 +137,11 @@ CONFORMANCE_CASE(work_posted_after_an_abort_is_flushed_last,
   establish(other, {.endpoint = endpoint, .opening = true});
   const Outstanding earlier = post_unanswered(*this, other, endpoint);
   iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
-  iut::PostWork last = work_on(iut.register_memory(8), operation::send, endpoint);
-  last.work = late_work;
-  const iut::Reply reply = iut.try_call(last, "post a Send after the abort");
+  const auto [reply, last] =
+      iut.try_post(work_on(iut.register_memory(8), operation::send, endpoint));
   advise_that(reply.outcome == iut::Outcome::ok, "accepted, to be flushed", reply.error);
   if (reply.outcome != iut::Outcome::ok) return;
-  const Outstanding later{.endpoint = endpoint, .sends = {last.work}};
+  const Outstanding later{.endpoint = endpoint, .sends = {last.id}};
   std::vector<iut::WorkId> sends;
   while (sends.size() < earlier.sends.size() + 1) {
     const auto done = next_of(*this, earlier, later);
@@ -152,7 +150,7 @@ CONFORMANCE_CASE(work_posted_after_an_abort_is_flushed_last,
     expect_that(done->status != "success", "a failure", describe(*done));
     if (!earlier.has_receive(done->work)) sends.push_back(done->work);
   }
-  expect_that(sends.back() == last.work, "the request posted last is flushed last",
+  expect_that(sends.back() == last.id, "the request posted last is flushed last",
               fmt::format("{}", fmt::join(sends, ", ")));
 }
 

@@ -7,13 +7,8 @@ namespace suite::cases {
 
 namespace {
 
-constexpr iut::WorkId first_work = 1000;
-
-iut::PostWork binding(Body& body, iut::Handle window, const Region& region,
-                      const iut::Access& access) {
+iut::PostWork binding(iut::Handle window, const Region& region, const iut::Access& access) {
   iut::PostWork work;
-  work.endpoint = body.iut.endpoint();
-  work.work = first_work;
   work.operation = operation::bind_window;
   work.pieces = {{region.handle, 0, static_cast<std::uint32_t>(region.length)}};
   work.window = window;
@@ -23,11 +18,9 @@ iut::PostWork binding(Body& body, iut::Handle window, const Region& region,
 
 /// A window that is bound need not be unbound to be bound anew, where the API has such windows.
 void bind_anew(Body& body, const Window& window, const Region& region) {
-  const iut::Reply reply = body.iut.try_call(
-      binding(body, window.handle, region, access::remote_read), "bind the window anew");
-  const Work work{first_work, body.iut.endpoint(), {}};
+  const Attempt bound = body.iut.try_post(binding(window.handle, region, access::remote_read));
   const auto until = body.context().loop.now() + body.environment().quiet_window;
-  if (reply.outcome != iut::Outcome::ok || !body.iut.take(success_of(work).matches, until))
+  if (!bound.taken() || !body.iut.take(success_of(bound.work).matches, until))
     body.stop(Verdict::not_applicable, "the API binds no window that is bound");
 }
 
@@ -70,8 +63,7 @@ CONFORMANCE_CASE(window_and_region_hold_to_each_other,
       static_cast<void>(iut.bind_window(*region, 0, 64, {.remote_read = true}));
       const iut::Handle window = iut.new_handle();
       iut.call(iut::AllocateWindow{window, 0}, "allocate a window");
-      const iut::Reply reply = iut.try_call(binding(*this, window, *region, access), "bind it");
-      expect_refused_or(reply, Work{first_work, iut.endpoint(), {}}, completes_in_error(),
+      expect_refused_or(iut.try_post(binding(window, *region, access)), completes_in_error(),
                         "verbs.window.changes-need-local-write");
     });
   };
