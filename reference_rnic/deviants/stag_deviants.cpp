@@ -10,6 +10,7 @@
 
 #include "reference_rnic/deviants/rnic_tables.hpp"
 #include "reference_rnic/verbs/memory_rights.hpp"
+#include "reference_rnic/verbs/memory_window.hpp"
 
 namespace rnic::deviants {
 namespace {
@@ -231,6 +232,19 @@ struct WindowEndUnchecked : verbs::Decisions {
   std::deque<std::vector<std::byte>> opened_;
 };
 
+struct WindowWritesWithoutLocalWrite : verbs::Decisions {
+  void window_opened(const Tag& under, const verbs::BindRequest& request,
+                     std::optional<wire::MutableBytes>& octets) override {
+    Tag writable = under;
+    writable.access.local_write = true;
+    if (!octets) octets = verbs::octets_of_window(writable, request);
+  }
+};
+
+struct RegionGoneUnderItsWindows : verbs::Decisions {
+  void region_held(bool& held) override { held = false; }
+};
+
 // ---- who may use a tag ----
 
 struct RegionDomainLost : verbs::Decisions {
@@ -393,6 +407,8 @@ constexpr RnicRow rows[] = {
     rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),
     rnic_row<WindowOverAnotherDomain>(Deviation::window_over_another_domain),
     rnic_row<WindowEndUnchecked>(Deviation::window_end_unchecked),
+    rnic_row<WindowWritesWithoutLocalWrite>(Deviation::window_writes_without_local_write),
+    rnic_row<RegionGoneUnderItsWindows>(Deviation::region_gone_under_its_windows),
     rnic_row<RegionDomainLost>(Deviation::region_domain_lost),
     rnic_row<RightsExchanged>(Deviation::rights_exchanged),
     rnic_row<ReadWriteRegionHalfOpen>(Deviation::read_write_region_half_open),

@@ -25,6 +25,8 @@ struct TagDecisions {
   /// The octets that a window over a region opens; nothing: it is not bound.
   virtual void window_opened(const Tag& /*under*/, const BindRequest&,
                              std::optional<wire::MutableBytes>& /*octets*/) {}
+  /// Whether a region is kept from being deregistered: by the windows that are bound to it.
+  virtual void region_held(bool& /*held*/) {}
   /// A tag that becomes valid: who may use it for what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.
