@@ -110,7 +110,9 @@ struct PageListBoundUnchecked : FastRegistration {
 /// Answers what lies beside the octets, in the same pages, from octets of its own.
 struct RegionGrowsToItsPages : verbs::Decisions {
   void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
-    if (octets || tag == nullptr || tag->memory.empty() || use.need == Need::local_read) return;
+    if (octets || tag == nullptr || tag->memory.empty() || use.need == Need::local_read ||
+        use.need == Need::window)
+      return;
     const std::uint64_t first = tag->base / verbs::region_page,
                         last = (tag->base + tag->memory.size() - 1) / verbs::region_page;
     if (use.offset / verbs::region_page < first ||

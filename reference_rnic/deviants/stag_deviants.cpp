@@ -213,22 +213,39 @@ struct WindowOverAnotherDomain : verbs::Decisions {
   }
 };
 
+/// Whether these octets begin in the tag's memory, and how many of them it has.
+std::uint64_t held_by(const Tag& tag, const TagUse& use) {
+  const std::uint64_t start = use.offset - tag.base, size = tag.memory.size();
+  return start < size ? std::min<std::uint64_t>(use.length, size - start) : 0;
+}
+
 /// What lies behind the region is the consumer's: the peer accesses zeros of the deviant.
 struct WindowEndUnchecked : verbs::Decisions {
-  void window_opened(const Tag& under, const verbs::BindRequest& request,
-                     std::optional<wire::MutableBytes>& octets) override {
-    constexpr std::uint32_t most = 1U << 20;
-    const std::uint64_t start = request.offset - under.base;
-    const bool bindable = under.valid && under.access.bind_window && !under.window;
-    if (octets || !bindable || start >= under.memory.size() || request.length > most ||
-        request.length <= under.memory.size() - start)
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
+    constexpr std::size_t most = std::size_t{1} << 20;
+    if (octets || octets.error() != MemoryFault::base_or_bounds || tag == nullptr ||
+        use.need != Need::window || held_by(*tag, use) == 0 || use.length > most)
       return;
-    const wire::MutableBytes inside = under.memory.subspan(start);
-    auto& opened = opened_.emplace_back(request.length);
-    std::ranges::copy(inside, opened.begin());
+    auto& opened = opened_.emplace_back(use.length);
+    std::ranges::copy(tag->memory.subspan(use.offset - tag->base, held_by(*tag, use)),
+                      opened.begin());
     octets = opened;
   }
   std::deque<std::vector<std::byte>> opened_;
+};
+
+struct WindowWritesWithoutLocalWrite : verbs::Decisions {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
+    if (!octets && octets.error() == MemoryFault::access_rights && tag != nullptr &&
+        use.need == Need::window && tag->access.bind_window)
+      octets = tag->memory.subspan(use.offset - tag->base, use.length);
+  }
+};
+
+struct RegionGoneUnderItsWindows : verbs::Decisions {
+  void revoked(Revocation by, bool& gone) override {
+    if (by == Revocation::deregistered) gone = true;
+  }
 };
 
 // ---- who may use a tag ----
@@ -393,6 +410,8 @@ constexpr RnicRow rows[] = {
     rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),
     rnic_row<WindowOverAnotherDomain>(Deviation::window_over_another_domain),
     rnic_row<WindowEndUnchecked>(Deviation::window_end_unchecked),
+    rnic_row<WindowWritesWithoutLocalWrite>(Deviation::window_writes_without_local_write),
+    rnic_row<RegionGoneUnderItsWindows>(Deviation::region_gone_under_its_windows),
     rnic_row<RegionDomainLost>(Deviation::region_domain_lost),
     rnic_row<RightsExchanged>(Deviation::rights_exchanged),
     rnic_row<ReadWriteRegionHalfOpen>(Deviation::read_write_region_half_open),

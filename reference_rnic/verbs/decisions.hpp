@@ -22,20 +22,18 @@ struct TagDecisions {
   virtual void stag_chosen(const TagMap& /*in_use*/, std::uint32_t& /*stag*/) {}
   /// Whether memory is registered for these accesses: not without the process's own right to it.
   virtual void registration_checked(wire::Bytes /*memory*/, const Access&, bool& /*granted*/) {}
-  /// The octets that a window over a region opens; nothing: it is not bound.
-  virtual void window_opened(const Tag& /*under*/, const BindRequest&,
-                             std::optional<wire::MutableBytes>& /*octets*/) {}
   /// A tag that becomes valid: who may use it for what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.
   virtual void tag_sought(TagMap& /*tags*/, std::uint32_t /*stag*/, Tag*& /*found*/) {}
   /// Whether a use passes one of its checks.
   virtual void use_checked(TagCheck, const Tag&, const TagUse&, bool& /*passes*/) {}
-  /// The octets that a use may access, or why it may access none: no tag (null) or the bounds.
+  /// The octets that a use may access, or why it may access none: no tag (null) or the bounds; for a
+  /// window, what it opens.
   virtual void octets_reached(const Tag*, const TagUse&,
                               std::expected<wire::MutableBytes, stream::MemoryFault>& /*octets*/) {}
-  /// Whether the consumer's revocation takes effect at once.
-  enum class Revocation : std::uint8_t { window_unbound, invalidated_locally };
+  /// Whether the consumer's revocation takes effect at once; a region is held by its windows.
+  enum class Revocation : std::uint8_t { window_unbound, invalidated_locally, deregistered };
   virtual void revoked(Revocation, bool& /*gone*/) {}
 };
 

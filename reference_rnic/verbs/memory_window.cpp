@@ -7,14 +7,16 @@
 
 namespace rnic::verbs {
 
-std::optional<wire::MutableBytes> octets_of_window(const Tag& under, const BindRequest& request) {
-  if (!under.valid || !under.access.bind_window || under.window) return std::nullopt;
+std::expected<wire::MutableBytes, stream::MemoryFault> octets_of_window(
+    const Tag& under, const BindRequest& request) {
+  if (!under.valid || under.window) return std::unexpected(stream::MemoryFault::invalid_stag);
   const std::uint64_t start = request.offset - under.base;
   if (request.offset < under.base || start > under.memory.size() ||
       request.length > under.memory.size() - start)
-    return std::nullopt;
+    return std::unexpected(stream::MemoryFault::base_or_bounds);
   const bool writes = request.access.remote_write || request.access.remote_atomic;
-  if (writes && !under.access.local_write) return std::nullopt;
+  if (!permits(under.access, Need::window) || (writes && !under.access.local_write))
+    return std::unexpected(stream::MemoryFault::access_rights);
   return under.memory.subspan(start, request.length);
 }
 
@@ -44,7 +46,13 @@ bool QueuePair::bind(const BindRequest& request) {
   const Tag* under = region == nullptr ? nullptr : core_.tags.at_index(region->info.stag);
   if (under == nullptr) return false;
   auto octets = octets_of_window(*under, request);
-  core_.decisions.ask(&Decisions::window_opened, *under, request, octets);
+  const Requester owner = requester();
+  const TagUse use{.who = owner,
+                   .stag = under->stag,
+                   .need = Need::window,
+                   .offset = request.offset,
+                   .length = request.length};
+  core_.decisions.ask(&Decisions::octets_reached, under, use, octets);
   if (!octets) return false;
   if (window->info.bound) core_.unbind(*window);
   if (request.key) window->info.stag = (window->info.stag & ~0xFFU) | *request.key;

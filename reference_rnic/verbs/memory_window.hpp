@@ -15,7 +15,7 @@ struct Window {
 /// The octets that a window opens of the region of `under`, if it may be bound to it in this way:
 /// the region is valid and bindable, contains them, and is open to its owner for what the window
 /// lets a peer do.
-[[nodiscard]] std::optional<wire::MutableBytes> octets_of_window(const Tag& under,
-                                                                 const BindRequest& request);
+[[nodiscard]] std::expected<wire::MutableBytes, stream::MemoryFault> octets_of_window(
+    const Tag& under, const BindRequest& request);
 
 }  // namespace rnic::verbs

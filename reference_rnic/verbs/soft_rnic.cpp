@@ -149,7 +149,9 @@ std::expected<RegionInfo, Error> SoftRnic::query_region(RegionHandle region) con
 std::expected<void, Error> SoftRnic::deregister(RegionHandle region) {
   const Region* found = core_->regions.find(region);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (found->windows != 0) return failure(Error::in_use);
+  bool gone = found->windows == 0;  // verbs.region.held-by-bound-windows
+  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::deregistered, gone);
+  if (!gone) return failure(Error::in_use);
   core_->tags.release(found->info.stag);
   if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
   core_->regions.remove(region);

@@ -55,6 +55,8 @@ bool permits(const Access& access, Need need) {
       return true;
     case Need::local_write:
       return access.local_write;
+    case Need::window:
+      return access.bind_window;
   }
   std::unreachable();
 }

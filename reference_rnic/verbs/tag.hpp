@@ -11,8 +11,8 @@
 
 namespace rnic::verbs {
 
-/// The use of an STag: a peer's access or invalidation, the sink of one's own Read, or the owner's
-/// own access through a Piece.
+/// The use of an STag: a peer's access or invalidation, the sink of one's own Read, the owner's own
+/// access through a Piece, or a window over it.
 enum class Need : std::uint8_t {
   remote_write,
   remote_read,
@@ -20,7 +20,8 @@ enum class Need : std::uint8_t {
   remote_invalidate,
   read_sink,
   local_read,
-  local_write
+  local_write,
+  window  ///< the owner binds one
 };
 [[nodiscard]] Need need_of(stream::MemoryAccess access);
 /// A right of the RDMAP peer, not of the owner.

@@ -217,7 +217,7 @@ DAT_CASE(send_does_not_end_a_window_that_streams_share, calls(dat_ep_post_send_w
          "no read");
     return next_event(reader.requests).event_data.dto_completion_event_data.status;
   };
-  for (const Side* reader : {&setup.pair.active, &second.active})
+  for (const Side* reader : std::initializer_list<const Side*>{&setup.pair.active, &second.active})
     if (read(*reader, 1) != DAT_DTO_SUCCESS)
       stop(Verdict::inconclusive, "a connection of the zone cannot read the window");
   need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(200, 20)}, 5), "no receive");

@@ -274,6 +274,45 @@ DAT_CASE(write_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_write),
   });
 }
 
+// What has completed makes room, whether its completion was an event or not.
+DAT_CASE(completed_work_makes_room_for_as_much,
+         calls(dat_ep_post_rdma_write, dat_ep_post_send, dat_ep_post_recv),
+         rules("dat.ep-post-rdma-write.success", "dat.ep-post-send.success",
+               "dat.ep-post-recv.success"),
+         deadline_of(10s)) {
+  constexpr DAT_COUNT depth = 4;
+  const Pz pz = ia().pz();
+  DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
+  attr.max_request_dtos = attr.max_recv_dtos = depth;
+  PairOptions options;
+  options.attributes = &attr;
+  const PairWithMemory setup(*this, options);
+  const Side &active = setup.pair.active, &passive = setup.pair.passive;
+  for (const bool suppressed : {false, true, true, false, false})
+    row(suppressed ? "suppressed" : "with completions", [&] {
+      for (DAT_UINT64 id = 1; id <= depth; ++id)
+        expect(post_recv(passive.ep.get(), {setup.peer.triplet(0, 8)}, id), succeeds,
+               "dat.ep-post-recv.success");
+      const unsigned flags =
+          suppressed ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_DEFAULT_FLAG;
+      for (DAT_UINT64 id = 1; id < depth; ++id)
+        expect(post_write(active.ep.get(), {setup.own.triplet(0, 8)}, setup.peer.remote(8, 8), id,
+                          with_flags(flags)),
+               succeeds, "dat.ep-post-rdma-write.success");
+      for (DAT_UINT64 sent = 1; sent <= depth; ++sent) {
+        expect(post_send(active.ep.get(), {setup.own.triplet(0, 8)}, depth), succeeds,
+               "dat.ep-post-send.success");
+        for (DAT_UINT64 id = 1; id < depth && sent == 1 && !suppressed; ++id)
+          (void)expect_completion(active.requests, id, DAT_DTO_SUCCESS,
+                                  "dat.ep-post-rdma-write.success");
+        (void)expect_completion(active.requests, depth, DAT_DTO_SUCCESS,
+                                "dat.ep-post-send.success");
+      }
+      for (DAT_UINT64 id = 1; id <= depth; ++id)
+        (void)expect_completion(passive.receives, id, DAT_DTO_SUCCESS, "dat.ep-post-recv.success");
+    });
+}
+
 DAT_CASE(write_into_too_little_is_refused, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.length")) {
   const PairWithMemory setup(*this);

@@ -138,6 +138,10 @@ DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_psp_create_any),
               event_text(DAT_CONNECTION_EVENT_NON_PEER_REJECTED), event_text(event.event_number));
   const auto request = arrival(*this, requests);
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+  // Its place is free again.
+  const Side later = make_side(ia(), pz);
+  need(ask(ia(), later.ep, qualifier), "no connect");
+  (void)dat_cr_reject(arrival(*this, requests).cr_handle, 0, nullptr);
 }
 
 DAT_CASE(qualifier_in_use_is_refused, calls(dat_psp_create), rules("dat.psp-create.in-use")) {

@@ -2,6 +2,7 @@
 // RFC 5040 section 5.5 and RFC 5041 section 6.2: what the consumer learns about the work it has
 // posted.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 

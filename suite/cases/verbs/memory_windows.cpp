@@ -30,15 +30,20 @@ CONFORMANCE_CASE(window_and_region_hold_to_each_other,
                  rules("verbs.region.held-by-bound-windows",
                        "verbs.window.changes-need-local-write"),
                  needs(capability::memory_windows)) {
+  const auto deregister = [&](const Region& region, bool held) {
+    const iut::Reply reply =
+        iut.try_call(iut::DeregisterMemory{region.handle}, "deregister the region");
+    const bool done = reply.outcome == iut::Outcome::ok;
+    expect_that(done != held, held ? "refused" : "deregistered",
+                done ? "deregistered" : "refused: " + reply.error);
+  };
   const auto released_by = [&](const char* name,
                                const std::function<void(const Window&, const Region&)>& release) {
     row(name, [&] {
       establish({.opening = true});
       const Region region = iut.register_memory(64, access::under_windows);
       release(iut.bind_window(region, 0, 64, access::remote_read), region);
-      const iut::Reply reply =
-          iut.try_call(iut::DeregisterMemory{region.handle}, "deregister the region");
-      expect_that(reply.outcome == iut::Outcome::ok, "deregistered", reply.error);
+      deregister(region, false);
     });
   };
   released_by("unbound", [&](const Window& window, const Region&) { iut.unbind(window); });
@@ -51,6 +56,19 @@ CONFORMANCE_CASE(window_and_region_hold_to_each_other,
   });
   released_by("bound to another region", [&](const Window& window, const Region&) {
     bind_anew(*this, window, iut.register_memory(64, access::under_windows));
+  });
+  row("held by each of two windows", [&] {
+    establish({.opening = true});
+    const Region region = iut.register_memory(64, access::under_windows);
+    const Window first = iut.bind_window(region, 0, 64, access::remote_read),
+                 second = iut.bind_window(region, 0, 32, access::remote_read);
+    deregister(region, true);
+    iut.unbind(first);
+    deregister(region, true);
+    peer.send(read_of(second.stag, second.base, 32));
+    expect(peer, message(Opcode::read_response, part_of(region.contents, 0, 32)));
+    iut.unbind(second);
+    deregister(region, false);
   });
   const auto refused = [&](const char* name, const iut::Access& access) {
     row(name, [&] {

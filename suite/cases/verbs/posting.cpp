@@ -18,14 +18,19 @@ std::size_t too_many_pieces(Body& body) {
   return static_cast<std::size_t>(most->second) + 1;
 }
 
-/// A list of the requests that `make` gives for their numbers, of which the third is bad. It is
-/// refused, and the reply names that one.
+constexpr std::size_t in_list = 4;
+/// Places of the bad request in a list: the first, one that others surround, the last.
+constexpr std::size_t bad_places[] = {0, 2, in_list - 1};
+
+/// A list of the requests that `make` gives for their numbers, of which the one at `place` is bad.
+/// It is refused, and the reply names that one.
 template <typename Chain, typename Make>
-void expect_third_refused(Body& body, const Region& region, const char* what, const Make& make) {
+void expect_refused_at(Body& body, std::size_t place, const Region& region, const char* what,
+                       const Make& make) {
   Chain chain;
-  for (iut::WorkId i = 0; i < 4; ++i) chain.requests.push_back(make(first_work + i));
-  chain.requests[2].pieces.assign(too_many_pieces(body), {region.handle, 0, 1});
-  const iut::WorkId bad = chain.requests[2].work;
+  for (iut::WorkId i = 0; i < in_list; ++i) chain.requests.push_back(make(first_work + i));
+  chain.requests[place].pieces.assign(too_many_pieces(body), {region.handle, 0, 1});
+  const iut::WorkId bad = chain.requests[place].work;
   const iut::Reply reply = body.iut.try_call(chain, what);
   if (reply.outcome == iut::Outcome::ok)
     body.stop(Verdict::inconclusive, "the API takes a request of more pieces than it states");
@@ -58,44 +63,56 @@ iut::Handle endpoint_for_inline(Body& body) {
 CONFORMANCE_CASE(list_of_sends_is_posted_up_to_its_bad_request,
                  rules("verbs.post.stops-at-the-bad-request", "verbs.post.bad-request-named"),
                  needs(capability::chains), in_both_roles) {
-  see_iut_send();
-  const auto send_of = [&](iut::WorkId id) {
-    const auto length = static_cast<std::uint32_t>(id - first_work + 8);
-    iut::PostWork work =
-        work_on(iut.register_octets(payload(length)), operation::send, iut.endpoint());
-    work.work = id;
-    return work;
+  const auto length_of = [](iut::WorkId id) {
+    return static_cast<std::uint32_t>(id - first_work + 8);
   };
-  const Region region = iut.register_memory(8);
-  expect_third_refused<iut::PostWorkChain>(*this, region, "post a list of Sends", send_of);
-  for (const std::size_t length : {8, 9})
-    expect(peer, message(Opcode::send, payload(length)), "verbs.post.stops-at-the-bad-request");
-  for (iut::WorkId i = 0; i < 2; ++i)
-    expect(Work{first_work + i, iut.endpoint(), {}}, completes(),
-           "verbs.post.stops-at-the-bad-request");
-  const Work after = iut.post_send(payload(40));
-  expect(peer, message(Opcode::send, payload(40)), "verbs.post.stops-at-the-bad-request");
-  expect(after, completes(), "verbs.post.stops-at-the-bad-request");
-  expect_none(completion_of(Work{first_work + 2, iut.endpoint(), {}}) |
-                  completion_of(Work{first_work + 3, iut.endpoint(), {}}),
-              "verbs.post.stops-at-the-bad-request");
+  const auto posted_up_to = [&](std::size_t place) {
+    see_iut_send();
+    const auto send_of = [&](iut::WorkId id) {
+      iut::PostWork work =
+          work_on(iut.register_octets(payload(length_of(id))), operation::send, iut.endpoint());
+      work.work = id;
+      return work;
+    };
+    const Region region = iut.register_memory(8);
+    expect_refused_at<iut::PostWorkChain>(*this, place, region, "post a list of Sends", send_of);
+    for (iut::WorkId id = first_work; id < first_work + place; ++id)
+      expect(peer, message(Opcode::send, payload(length_of(id))),
+             "verbs.post.stops-at-the-bad-request");
+    for (iut::WorkId id = first_work; id < first_work + place; ++id)
+      expect(Work{id, iut.endpoint(), {}}, completes(), "verbs.post.stops-at-the-bad-request");
+    const Work after = iut.post_send(payload(40));
+    expect(peer, message(Opcode::send, payload(40)), "verbs.post.stops-at-the-bad-request");
+    expect(after, completes(), "verbs.post.stops-at-the-bad-request");
+    for (iut::WorkId id = first_work + place; id < first_work + in_list; ++id)
+      expect_none(completion_of(Work{id, iut.endpoint(), {}}),
+                  "verbs.post.stops-at-the-bad-request");
+  };
+  for (const std::size_t place : bad_places)
+    row(fmt::format("request {} of {}", place + 1, in_list), [&] { posted_up_to(place); });
 }
 
 CONFORMANCE_CASE(list_of_receives_is_posted_up_to_its_bad_request,
                  rules("verbs.post.stops-at-the-bad-request", "verbs.post.bad-request-named"),
                  needs(capability::chains), in_both_roles) {
-  establish({.opening = true});
-  const Region buffer = iut.register_memory(64);
-  const auto receive_of = [&](iut::WorkId id) {
-    return iut::PostReceive{iut.endpoint(), 0, id, {{buffer.handle, 0, 64}}};
-  };
-  expect_third_refused<iut::PostReceiveChain>(*this, buffer, "post a list of receives", receive_of);
-  const Work after = iut.post_receive(64);
-  for (std::size_t i = 0; i < 3; ++i) peer.send(send_message(payload(8 + i)));
-  for (std::uint32_t i = 0; i < 2; ++i)
-    expect(Work{first_work + i, iut.endpoint(), {}}, completes().with_length(8 + i),
+  const auto posted_up_to = [&](std::size_t place) {
+    establish({.opening = true});
+    const Region buffer = iut.register_memory(64);
+    const auto receive_of = [&](iut::WorkId id) {
+      return iut::PostReceive{iut.endpoint(), 0, id, {{buffer.handle, 0, 64}}};
+    };
+    expect_refused_at<iut::PostReceiveChain>(*this, place, buffer, "post a list of receives",
+                                             receive_of);
+    const Work after = iut.post_receive(64);
+    for (std::size_t i = 0; i <= place; ++i) peer.send(send_message(payload(8 + i)));
+    for (std::uint32_t i = 0; i < place; ++i)
+      expect(Work{first_work + i, iut.endpoint(), {}}, completes().with_length(8 + i),
+             "verbs.post.stops-at-the-bad-request");
+    expect(after, completes().with_length(static_cast<std::uint32_t>(8 + place)),
            "verbs.post.stops-at-the-bad-request");
-  expect(after, completes().with_length(10), "verbs.post.stops-at-the-bad-request");
+  };
+  for (const std::size_t place : bad_places)
+    row(fmt::format("request {} of {}", place + 1, in_list), [&] { posted_up_to(place); });
 }
 
 CONFORMANCE_CASE(list_of_good_requests_is_posted_in_its_order,
