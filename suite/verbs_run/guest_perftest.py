@@ -35,7 +35,9 @@ def figure(words, said):
     """Of the line of results. ib_*_bw: size, iterations, peak, average (MB/s). ib_*_lat: size, iterations, least, most, typical, average (us)."""
     lines = [line.split() for line in said.splitlines() if re.match(r"\s*\d+\s+\d+\s+[\d.]+\s+[\d.]+", line)]
     assert lines, f"no line of results\n{said[-2000:]}"
-    return float(lines[-1][5 if "_lat " in words else 3])
+    shown = float(lines[-1][5 if "_lat " in words else 3])
+    assert shown > 0, f"'{words}' was too slow for a figure\n{said[-2000:]}"  # of which a ratio could be made
+    return shown
 
 
 def play(words, environment):
