@@ -46,14 +46,14 @@ make_debian bookworm "$mirror" "$folder" || fail 3 "no Debian can be had from $m
 
 root=$folder/root rule=ddp.untagged.check-msn-in-range
 renew_debian "$folder" || fail 3 "the lists of packages cannot be had from $mirror"
-mkdir "$root/work" "$root/jobs"
+mkdir "$root/builds" "$root/jobs"
 tools/tests/ci_jobs.py --more "--select 'ddp.*'" "$root/jobs"
 git init --quiet --bare "$root/origin.git"
 git push --quiet "$root/origin.git" HEAD:refs/heads/main
 # What a job finds: the cache of earlier jobs, and the variables of its project.
 inside() {
-  enter_debian "$root" host /work env XDG_CACHE_HOME=/work/cache SUITE=file:///origin.git RNIC_DUT=root@dut RNIC_IUT=verbs:siw0 \
-    RNIC_ADDRESS=10.77.0.2 "$@"
+  enter_debian "$root" host /builds env XDG_CACHE_HOME=/builds/cache SUITE=file:///origin.git RNIC_DUT=root@dut RNIC_IUT=verbs:siw0 \
+    RNIC_ADDRESS=10.77.0.2 ${CCACHE_DIR:+CCACHE_BASEDIR=/builds CCACHE_NOHASHDIR=1} "$@"
 }
 inside apt-get install -q -y --no-install-recommends git ca-certificates sudo >"$folder/apt.log" 2>&1 || fail 3 "sudo cannot be installed: see $folder/apt.log"
 inside useradd --create-home plain
@@ -65,28 +65,28 @@ as_plain=(setpriv --reuid=plain --regid=plain --init-groups env HOME=/home/plain
 play() {
   local status=0 begun=$SECONDS
   say "$2"
-  inside env --chdir="/work/$3" "${@:4}" >"$folder/said" 2>&1 </dev/null || status=$?
+  inside env --chdir="/builds/$3" "${@:4}" >"$folder/said" 2>&1 </dev/null || status=$?
   tail -n 20 "$folder/said"
   [ "$status" = "$1" ] || fail 1 "$2: ends with $status, not $1; all that it says is in $folder/said"
   say "$2: ended with $status after $((SECONDS - begun)) s"
 }
 # The fault's rule is in what a reader sees first.
-named() { grep -F "$rule" "$root/work/$1/out/summary.md" >/dev/null || fail 1 "$1: the summary does not name $rule"; }
+named() { grep -F "$rule" "$root/builds/$1/out/summary.md" >/dev/null || fail 1 "$1: the summary does not name $rule"; }
 
 tree() { # tree FOLDER clean|planted: the siw that is judged
   local line='if (unlikely(ddp_msn != srx->ddp_msn\[RDMAP_UNTAGGED_QN_SEND\]))'
-  rm -rf "$root/work/$1"
-  mkdir -p "$(dirname "$root/work/$1")"
-  cp -r "$folder/siw" "$root/work/$1"
+  rm -rf "$root/builds/$1"
+  mkdir -p "$(dirname "$root/builds/$1")"
+  cp -r "$folder/siw" "$root/builds/$1"
   [ "$2" = planted ] || return 0
-  [ "$(grep -c "$line" "$root/work/$1/siw_qp_rx.c")" = 1 ] || fail 1 "this siw checks the MSN of a Send in other words; the fault cannot be planted"
-  sed -i "s/$line/if (0 \&\& ddp_msn != srx->ddp_msn[RDMAP_UNTAGGED_QN_SEND])/" "$root/work/$1/siw_qp_rx.c"
+  [ "$(grep -c "$line" "$root/builds/$1/siw_qp_rx.c")" = 1 ] || fail 1 "this siw checks the MSN of a Send in other words; the fault cannot be planted"
+  sed -i "s/$line/if (0 \&\& ddp_msn != srx->ddp_msn[RDMAP_UNTAGGED_QN_SEND])/" "$root/builds/$1/siw_qp_rx.c"
 }
 
 say "fetching Debian's kernel"
 inside git clone --quiet --branch main file:///origin.git github/suite
 inside github/suite/tools/install_packages.sh siw
-kernel=$(inside github/suite/suite/lab/siw_vm/fetch_kernel.sh /work/cache/rnic-suite/siw-vm) || fail 3 "Debian's kernel cannot be had"
+kernel=$(inside github/suite/suite/lab/siw_vm/fetch_kernel.sh /builds/cache/rnic-suite/siw-vm) || fail 3 "Debian's kernel cannot be had"
 rm -rf "$folder/siw"
 cp -r "$root$kernel/siw" "$folder/siw"
 
@@ -99,19 +99,19 @@ play 3 "github-siw.yml, as a plain user without namespaces" github sh -c "$jail"
 grep -F 'run as root (sudo)' "$folder/said" >/dev/null || fail 1 "the gate does not say that it needs root"
 inside chown plain: github
 play 0 "github-siw.yml, the same with sudo, clean" github sh -c "$jail" sh bash -e -c "sudo $gate"
-rm -rf "$root/work/github/out"
+rm -rf "$root/builds/github/out"
 tree github/linux/drivers/infiniband/sw/siw planted
-play 1 "github-siw.yml, planted" github env GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=/work/github/step.md bash /jobs/github-siw.siw.sh
+play 1 "github-siw.yml, planted" github env GITHUB_ACTIONS=true GITHUB_STEP_SUMMARY=/builds/github/step.md bash /jobs/github-siw.siw.sh
 named github
 grep -E '^::error title=[^,]*,file=drivers/infiniband/sw/siw/siw_main\.c::' "$folder/said" >/dev/null || fail 1 "the fault is not annotated"
-grep -F "$rule" "$root/work/github/step.md" >/dev/null || fail 1 "the summary of the job does not name $rule"
+grep -F "$rule" "$root/builds/github/step.md" >/dev/null || fail 1 "the summary of the job does not name $rule"
 
 # The tester host has the suite installed; the lab's DUT has the siw that was judged last.
 inside sh -e -c 'cd github/suite && tools/build.sh release rnic_installed && cmake --install build/release --prefix /usr --strip' >"$folder/said" 2>&1 ||
   fail 1 "the suite cannot be installed: see $folder/said"
 driver() { # driver STATUS STATE
   for job in github-driver.judge gitlab-ci.driver; do
-    rm -rf "$root/work/driver/out"
+    rm -rf "$root/builds/driver/out"
     play "$1" "$job, $2" driver rnic-lab dut -- "${as_plain[@]}" bash "/jobs/$job.sh"
     [ "$1" = 0 ] || named driver
   done
@@ -119,9 +119,9 @@ driver() { # driver STATUS STATE
 
 tree gitlab/drivers/infiniband/sw/siw clean
 play 0 "gitlab-ci.yml, siw, clean" gitlab bash /jobs/gitlab-ci.siw.sh
-mkdir -p "$root/work/driver/ci"
-printf '#!/bin/sh\nexec sudo ssh -o BatchMode=yes "$1" rnic-agent --version\n' >"$root/work/driver/ci/install-on-dut.sh"
-chmod +x "$root/work/driver/ci/install-on-dut.sh"
+mkdir -p "$root/builds/driver/ci"
+printf '#!/bin/sh\nexec sudo ssh -o BatchMode=yes "$1" rnic-agent --version\n' >"$root/builds/driver/ci/install-on-dut.sh"
+chmod +x "$root/builds/driver/ci/install-on-dut.sh"
 inside chown -R plain: driver
 # As docs/first-run-on-two-hosts.md has it: its claims, and what is known of it.
 dut='--iut verbs:siw0 --host ssh:root@dut --address 10.77.0.2'
@@ -131,7 +131,7 @@ play 0 "the driver's claims and known issues" driver rnic-lab dut -- bash -e -c 
   sed -i 's/reason: \"\"/reason: to be examined/' ci/acme.known.yaml"
 driver 0 clean
 
-rm -rf "$root/work/gitlab"
+rm -rf "$root/builds/gitlab"
 tree gitlab/drivers/infiniband/sw/siw planted
 play 1 "gitlab-ci.yml, siw, planted" gitlab bash /jobs/gitlab-ci.siw.sh
 named gitlab

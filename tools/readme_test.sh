@@ -83,6 +83,8 @@ as_user() { # as_user NETWORK COMMAND...
   local whose=(env HOME=/root)
   [ "$user" = root ] || whose=(setpriv --reuid=plain --regid=plain --init-groups env HOME=/home/plain
     ${CCACHE_DIR:+CCACHE_READONLY=1 CCACHE_TEMPDIR=/home/plain/ccache})
+  # What was compiled in another folder serves here too.
+  if [ -n "${CCACHE_DIR:-}" ]; then whose+=(CCACHE_BASEDIR=/src CCACHE_NOHASHDIR=1); fi
   inside "$1" "${whose[@]}" "${@:2}"
 }
 say() { echo "readme_test.sh: $user, $preset: $*"; }

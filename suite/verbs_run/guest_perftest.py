@@ -20,6 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "lab" / "tests"))
 from guest import guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 ADDRESS, PORT, DEADLINE = "10.77.0.2", 18515, 600  # seconds for one program
+ATTEMPTS = 8
 LIBRARY = "LD_PRELOAD=/bin/librnic_rdma_core.so"
 CONTENDERS = {"siw": "env", "reference": f"env {LIBRARY} RNIC_CRC=off", "reference with CRC": f"env {LIBRARY}"}
 PROGRAMS = {
@@ -39,6 +40,15 @@ def figure(words, said):
 
 
 def play(words, environment):
+    """Perftest measures the processor's clock first. Where the guest waits for the host meanwhile it finds none, says so ("Correlation
+    coefficient") and shows 0: that is no figure."""
+    for _ in range(ATTEMPTS):
+        if shown := play_once(words, environment):
+            return shown
+    raise AssertionError(f"'{words}' found no clock in {ATTEMPTS} attempts: the host is too busy")
+
+
+def play_once(words, environment):
     command = f"{environment} {words} -R -F"
     with tempfile.TemporaryFile("w+") as server_output, tempfile.TemporaryFile("w+") as client_output:
         server = start_in_guest(command, server_output, 1)
