@@ -338,9 +338,8 @@ void ReferenceDriver::release_endpoint(iut::Handle handle) {
   if (found == endpoints_.end()) return;
   const Endpoint endpoint = found->second;
   endpoints_.erase(found);
-  // As it is, connected or not: to end its stream first would be the consumer's doing.
-  must(rnic_->destroy_queue_pair(endpoint.queue_pair));
   connections_->drop(endpoint.queue_pair);
+  must(rnic_->destroy_queue_pair(endpoint.queue_pair));
   release_completions(endpoint);
 }
 
