@@ -92,7 +92,7 @@ cp -r "$root$kernel/siw" "$folder/siw"
 
 # A container without rights: no namespaces for a plain user. / is not the root of the mount namespace there.
 mkdir "$root/jail"
-jail='mount --rbind / /jail && exec chroot --userspec=plain:plain /jail env HOME=/home/plain --chdir="$PWD" "$@"'
+jail='mount --rbind / /jail && exec chroot --userspec=plain:plain /jail env --chdir="$PWD" HOME=/home/plain "$@"'
 gate=$(grep 'gate\.sh' "$root/jobs/github-siw.siw.sh")
 tree github/linux/drivers/infiniband/sw/siw clean
 play 3 "github-siw.yml, as a plain user without namespaces" github sh -c "$jail" sh bash -e -c "$gate"

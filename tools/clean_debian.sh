@@ -14,7 +14,7 @@ make_debian() {
 drop_debian() {
   [ -d "$1/root" ] || return 0
   mkdir -p "$1/archives"
-  find "$1/root/archives" -maxdepth 1 -name '*.deb' -exec mv -t "$1/archives" {} +
+  find "$1/root/archives" -maxdepth 1 -name '*.deb' -exec cp --no-clobber --link -t "$1/archives" {} +
   rm -rf --one-file-system "$1/root"
 }
 
