@@ -40,6 +40,14 @@ CONFORMANCE_CASE(reading_nothing_needs_no_right, rules("sec.buffer.zero-length-r
     read_nothing(region.stag, region.base);
   });
   row("at the end of the address space", [&] { read_nothing(0xFFFFFFFF, ~std::uint64_t{0}); });
+  row("behind a Read of something", [&] {
+    const Region region = iut.register_memory(16, access::remote_read);
+    establish(
+        {.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
+    peer.send_together({read_of(region.stag, region.base, 16), read_of(0xFFFFFFFF, 0, 0)});
+    expect(peer, message(Opcode::read_response, region.contents));
+    expect(peer, message(Opcode::read_response, Octets{}));
+  });
 }
 
 // The sink of a Read is opened to the Response, and to nothing else (docs/disputes.md D27).
