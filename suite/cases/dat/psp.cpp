@@ -80,7 +80,7 @@ DAT_CASE(request_names_its_own_service_point_of_two, calls(dat_psp_create, dat_p
   const DAT_CONN_QUAL qualifier = points[0].qualifier;
   expect(points[0].free(), succeeds, "dat.psp-free.success");
   ask_at(points[1], "dat.psp-free.success");
-  expect_nobody_listens(*this, qualifier);
+  expect_nobody_listens(*this, qualifier, "dat.psp-free.success");
 }
 
 DAT_CASE(request_states_its_local_address, calls(dat_psp_create), rules("dat.psp-create.success")) {

@@ -76,11 +76,11 @@ struct PendingRequest {
 };
 
 /// There is no listener: the provider reports that to the endpoint that asks.
-inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
+inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier, RuleRef rule = {}) {
   const Pz pz = body.ia().pz();
   const Side side = make_side(body.ia(), pz);
   body.need(ask(body.ia(), side.ep, qualifier), "no connect");
-  body.expect_event(side.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+  body.expect_event(side.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, rule);
 }
 
 /// The event is about this endpoint.
