@@ -75,6 +75,7 @@ access::StartupOptions startup() {
   access::StartupOptions options = access::consumer_startup();
   options.refused_for = std::chrono::seconds(1);
   options.crc = asks_for_crc();
+  options.peer_to_peer = asks_for_peer_to_peer();
   return options;
 }
 

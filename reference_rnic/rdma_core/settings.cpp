@@ -36,6 +36,11 @@ auto values(const char* variable, Find&& find) {
   return found;
 }
 
+bool is_off(const char* variable) {
+  const char* set = std::getenv(variable);
+  return set != nullptr && std::string_view(set) == "off";
+}
+
 }  // namespace
 
 verbs::RnicDecisions rnic_decisions() {
@@ -56,9 +61,8 @@ const char* device_name() {
   return set == nullptr || *set == '\0' ? "rnic0" : set;
 }
 
-bool asks_for_crc() {
-  const char* set = std::getenv(crc_variable);
-  return set == nullptr || std::string_view(set) != "off";
-}
+bool asks_for_crc() { return !is_off(crc_variable); }
+
+bool asks_for_peer_to_peer() { return !is_off(peer_to_peer_variable); }
 
 }  // namespace rnic::rdma_core

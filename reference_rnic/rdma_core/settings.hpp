@@ -12,5 +12,6 @@ namespace rnic::rdma_core {
 [[nodiscard]] access::ConnectionDecisions connection_decisions();
 [[nodiscard]] const char* device_name();
 [[nodiscard]] bool asks_for_crc();
+[[nodiscard]] bool asks_for_peer_to_peer();
 
 }  // namespace rnic::rdma_core

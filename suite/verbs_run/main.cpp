@@ -59,6 +59,7 @@ void set_environment(const Options& options, const fs::path& library) {
   setenv("LD_PRELOAD", fmt::format("{}", fmt::join(preloaded, " ")).c_str(), 1);
   setenv(own::device_variable, options.device.c_str(), 1);
   setenv(own::crc_variable, options.crc ? "on" : "off", 1);
+  setenv(own::peer_to_peer_variable, options.peer_to_peer ? "on" : "off", 1);
   setenv(own::deviations_variable, fmt::format("{}", fmt::join(options.deviations, ",")).c_str(),
          1);
   setenv(own::lawful_variable, fmt::format("{}", fmt::join(options.lawful, ",")).c_str(), 1);

@@ -38,6 +38,9 @@ void declare(CLI::App& app, Options& o) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   app.add_flag("!--no-crc", o.crc, "ask for no CRCs; they are used if the peer asks for them");
+  app.add_flag("!--no-peer-to-peer", o.peer_to_peer,
+               "as the initiator ask for the client-server model, in which the program that "
+               "connects has to send first");
   app.add_option("--capture", o.capture,
                  "write what passes the interface meanwhile to this pcapng file (needs the right "
                  "to capture)")

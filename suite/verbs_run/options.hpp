@@ -11,6 +11,7 @@ namespace suite::verbs_run {
 struct Options {
   bool list = false;
   bool crc = true;
+  bool peer_to_peer = true;
   bool rsocket = false;  ///< plain sockets of the program become rsockets
   std::string device = "rnic0";
   std::vector<std::string> deviations, lawful;
