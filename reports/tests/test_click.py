@@ -49,6 +49,7 @@ class Click(unittest.TestCase):
         self.assertEqual(self.browser.value("document.querySelector('.matrix a[aria-current]').hash"), "#cell-0")
         self.assertIn("cell=cell-0", self.browser.value("location.hash"))
         self.browser.click(".matrix a.m-pass")
+        self.browser.wait_for(f"{VISIBLE}[0] === 'cell-1'")
         self.assertEqual(self.browser.value(VISIBLE), ["cell-1"])
 
     def test_the_address_leads_back(self):
@@ -57,13 +58,15 @@ class Click(unittest.TestCase):
                            "field.dispatchEvent(new Event('input', {bubbles: true})); })()")
         self.assertEqual(self.browser.value(ROWS), 1)
         self.browser.click(".matrix a.m-fail")
+        self.browser.wait_for(f"{VISIBLE}.length === 1")
         address = self.browser.value("location.href")
         self.browser.open(address)
+        self.browser.wait_for(f"{VISIBLE}.length === 1")
         self.assertEqual(self.browser.value(VISIBLE), ["cell-0"])
         self.assertEqual(self.browser.value(ROWS), 1)
         self.assertEqual(self.browser.value("document.getElementById('verdict').value"), "fail")
         self.browser.open(self.url + "#?scenario=nothing-of-the-kind")
-        self.assertEqual(self.browser.value(ROWS), 0)
+        self.browser.wait_for(f"{ROWS} === 0")
 
 
 if __name__ == "__main__":

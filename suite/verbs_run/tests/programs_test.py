@@ -61,6 +61,11 @@ def end(server):
     server.wait(DEADLINE)
 
 
+def closed_while_read(said):
+    """At its end rping closes the event channel, while its thread may be on the way to read it once more; then that ends the program with 255."""
+    return "server DISCONNECT EVENT" in said and said.rstrip().endswith("rdma_get_cm_event: Bad file descriptor")
+
+
 class Pair:
     """A server and a client; `serves_on`: the server does not end by itself; not `captured`: too much for a capture that loses nothing."""
 
@@ -91,7 +96,7 @@ class Pair:
                 server_output.seek(0)
                 served = server_output.read()
         assert client.returncode == self.client_code, f"the client ends with {client.returncode}:\n{client.stdout}{client.stderr}"
-        assert self.serves_on or server.returncode == 0, f"the server ends with {server.returncode}:\n{served}"
+        assert self.serves_on or server.returncode == 0 or closed_while_read(served), f"the server ends with {server.returncode}:\n{served}"
         for text in self.says or ():
             assert text in client.stdout + served, f"nobody says {text!r}:\n{client.stdout}\n{served}"
         return capture
