@@ -31,9 +31,9 @@ class Pair:
         self.port = PORTS.get(server.split()[0], PERFTEST_PORT)
 
 
-def perftest(program, *options, iterations):
+def perftest(program, *options, iterations, roles=("server", "client")):
     words = " ".join([program, "-R", "-F", "-n", str(iterations), *options])
-    return Pair(words, words + " {}")
+    return Pair(words, words + " {}", roles=roles)
 
 
 def qperf(tests):
@@ -41,9 +41,9 @@ def qperf(tests):
     return Pair("qperf", f"qperf -cm 1 -t 1 {{}} {tests}", serves_on=True)
 
 
-# Not ucmatose: its server sends first, and siw as the initiator does not ask for the peer-to-peer model (RFC 6581 section 9), without which the
-# responder has to wait (RFC 5044 section 7.1.2). No Atomics, which siw does not have. `rping -c -q` calls rdma_establish, which the kernel refuses for
-# iWARP.
+# Not ucmatose, nor ib_write_lat with the library as server: there the server sends first, and siw as the initiator does not ask for the peer-to-peer
+# model (RFC 6581 section 9), without which the responder has to wait (RFC 5044 section 7.1.2). No Atomics, which siw does not have. `rping -c -q`
+# calls rdma_establish, which the kernel refuses for iWARP.
 PAIRS = {
     "rping": Pair("rping -s -a {} -C 5 -v -V", "rping -c -a {} -C 5 -v -V"),
     "rping, odd size": Pair("rping -s -a {} -C 5 -S 12345 -V", "rping -c -a {} -C 5 -S 12345 -V"),
@@ -56,7 +56,7 @@ PAIRS = {
     "ib_write_bw": perftest("ib_write_bw", iterations=50),
     "ib_write_bw, several": perftest("ib_write_bw", "-q", "3", iterations=20),
     "ib_write_bw, large": perftest("ib_write_bw", "-s", "1000001", iterations=5),
-    "ib_write_lat": perftest("ib_write_lat", iterations=20),
+    "ib_write_lat": perftest("ib_write_lat", iterations=20, roles=("client",)),
     "ib_send_bw": perftest("ib_send_bw", iterations=50),
     "ib_send_bw, both ways": perftest("ib_send_bw", "-b", iterations=50),
     "ib_send_bw, shared queue": perftest("ib_send_bw", "--use-srq", iterations=50),
