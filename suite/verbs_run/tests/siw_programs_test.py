@@ -16,8 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
 from guest import CHANNEL, guest_listens, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
-PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765,
-         "fi_pingpong": 47592}
+PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471}
 PERFTEST_PORT = 18515
 DEADLINE = 30  # seconds for one program, on a machine that does other things
 ATTEMPTS = 5
@@ -34,11 +33,6 @@ class Pair:
 def perftest(program, *options, iterations, roles=("server", "client")):
     words = " ".join([program, "-R", "-F", "-n", str(iterations), *options])
     return Pair(words, words + " {}", roles=roles)
-
-
-def qperf(tests):
-    """Each test has a connection of its own."""
-    return Pair("qperf", f"qperf -cm 1 -t 1 {{}} {tests}", serves_on=True)
 
 
 # Not ucmatose, nor ib_write_lat with the library as server: there the server sends first, and siw as the initiator does not ask for the peer-to-peer
@@ -64,8 +58,6 @@ PAIRS = {
     "ib_send_lat, events": perftest("ib_send_lat", "-e", iterations=20),
     "ib_read_bw": perftest("ib_read_bw", iterations=50),
     "ib_read_lat": perftest("ib_read_lat", iterations=20),
-    "fi_pingpong": Pair("fi_pingpong -p verbs -e msg -I 20 -S 4096", "fi_pingpong -p verbs -e msg -I 20 -S 4096 {}"),
-    "qperf": qperf("rc_rdma_write_bw rc_rdma_read_bw rc_lat rc_rdma_write_lat rc_rdma_read_lat"),
 }
 
 
