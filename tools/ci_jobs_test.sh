@@ -34,14 +34,7 @@ while [ $# -gt 0 ]; do
 done
 fail() { echo "ci_jobs_test.sh: $2" >&2; exit "$1"; }
 say() { echo "ci_jobs_test.sh: $*"; }
-# What is replaced was made here.
-marker=$folder/.made-by-ci-jobs-test
-[ -e "$marker" ] || [ -z "$(ls -A "$folder" 2>/dev/null)" ] || fail 2 "'$folder' has files of somebody else; give a new or an empty folder"
-[ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
-command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
-mkdir -p "$folder"
-touch "$marker"
-folder=$(cd "$folder" && pwd)
+claim_folder ci-jobs-test
 make_debian bookworm "$mirror" "$folder" || fail 3 "no Debian can be had from $mirror"
 
 root=$folder/root rule=ddp.untagged.check-msn-in-range

@@ -2,6 +2,20 @@
 # shellcheck shell=bash
 # Functions for the tests that need another Debian: package_test.sh, readme_test.sh, ci_jobs_test.sh. To be sourced.
 
+# claim_folder TEST PROGRAM...: $folder, new, empty or made by this test before, becomes an absolute path. Ends by the test's own
+# fail() if it has files of somebody else, or if root, debootstrap or a program is missing.
+claim_folder() {
+  local marker=$folder/.made-by-$1 program
+  [ -e "$marker" ] || [ -z "$(ls -A "$folder" 2>/dev/null)" ] || fail 2 "'$folder' has files of somebody else; give a new or an empty folder"
+  [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
+  for program in debootstrap "${@:2}"; do
+    command -v "$program" >/dev/null || fail 3 "$program is missing; install it with: apt-get install $program"
+  done
+  mkdir -p "$folder"
+  touch "$marker"
+  folder=$(cd "$folder" && pwd)
+}
+
 # make_debian RELEASE MIRROR FOLDER: a bare one in FOLDER/debian, unless it is there; fails if there is none to be had.
 make_debian() {
   [ ! -e "$3/made-of-$1" ] || return 0

@@ -40,17 +40,8 @@ done
 
 fail() { echo "package_test.sh: $2" >&2; exit "$1"; }
 folder=${folder:-/var/tmp/rnic-packages-$release}
-# What is replaced was made here.
-marker=$folder/.made-by-package-test
-[ -e "$marker" ] || [ -z "$(ls -A "$folder" 2>/dev/null)" ] || fail 2 "'$folder' has files of somebody else; give a new or an empty folder"
-[ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
-for program in debootstrap lintian; do
-  command -v "$program" >/dev/null || fail 3 "$program is missing; install it with: apt-get install $program"
-done
 [ -z "$packages" ] || ls "$packages"/*.deb >/dev/null 2>&1 || fail 2 "--packages: there is no package in '$packages'"
-mkdir -p "$folder"
-touch "$marker"
-folder=$(cd "$folder" && pwd)
+claim_folder package-test lintian
 make_debian "$release" "$mirror" "$folder" || fail 3 "no Debian '$release' can be had from $mirror"
 within() { enter_debian "$folder/$1" "${@:2}"; } # within STAGE NETWORK FOLDER COMMAND...
 

@@ -43,14 +43,7 @@ done
 fail() { echo "readme_test.sh: $2" >&2; exit "$1"; }
 for user in "${users[@]}"; do [[ $user =~ ^(root|plain)$ ]] || fail 2 "--user: '$user' is none of root, plain"; done
 for preset in "${presets[@]}"; do [[ $preset =~ ^(release|dev)$ ]] || fail 2 "--preset: '$preset' is none of release, dev"; done
-# What is replaced was made here.
-marker=$folder/.made-by-readme-test
-[ -e "$marker" ] || [ -z "$(ls -A "$folder" 2>/dev/null)" ] || fail 2 "'$folder' has files of somebody else; give a new or an empty folder"
-[ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
-command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
-mkdir -p "$folder"
-touch "$marker"
-folder=$(cd "$folder" && pwd)
+claim_folder readme-test
 make_debian "$release" "$mirror" "$folder" || fail 3 "no Debian '$release' can be had from $mirror"
 root=$folder/root steps=$folder/steps
 
