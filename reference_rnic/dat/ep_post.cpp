@@ -176,7 +176,10 @@ void Ep::show(const verbs::Completion& completion, const Posted& posted) {
   Rmr* rmr = find<Rmr>(posted.rmr);
   if (rmr != nullptr && !success) rmr->forget();
   Evd* evd = (receive ? recv_evd : request_evd).get();
-  if (evd == nullptr || (success && has(posted.flags, DAT_COMPLETION_SUPPRESS_FLAG))) return;
+  if (evd == nullptr || (success && has(posted.flags, DAT_COMPLETION_SUPPRESS_FLAG))) {
+    if (receive && srq) --srq->outstanding;  // there is nothing to dequeue
+    return;
+  }
   DAT_EVENT event{};
   if (posted.operation == DAT_DTO_BIND_MW) {
     event.event_number = DAT_RMR_BIND_COMPLETION_EVENT;

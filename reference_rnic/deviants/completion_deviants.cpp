@@ -277,7 +277,9 @@ struct LlpLossNotReported : verbs::Decisions {
 };
 
 struct LowSharedQueueNotReported : verbs::Decisions {
-  void limit_passed(verbs::SharedQueueHandle, bool& reported) override { reported = false; }
+  void shared_receive_taken(bool& /*last*/, bool& limit_reported) override {
+    limit_reported = false;
+  }
 };
 
 struct EventNamesNothing : verbs::Decisions {

@@ -34,6 +34,7 @@ stream::StreamDecisions stream_decisions(std::span<const Lawful> chosen) {
 
 verbs::RnicDecisions rnic_decisions(std::span<const Lawful> chosen) {
   verbs::RnicDecisions decisions;
+  for (const Lawful lawful : chosen) add<verbs::Decisions>(decisions, queue_variants(), lawful);
   if (!chosen.empty())
     decisions.of_stream = [all = std::vector(chosen.begin(), chosen.end())] {
       return stream_decisions(all);

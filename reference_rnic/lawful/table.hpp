@@ -8,6 +8,7 @@
 #include "reference_rnic/access/decisions.hpp"
 #include "reference_rnic/lawful/lawful.hpp"
 #include "reference_rnic/stream/decisions.hpp"
+#include "reference_rnic/verbs/decisions.hpp"
 
 namespace rnic::lawful {
 
@@ -28,5 +29,6 @@ template <class Decisions, class Variant>
 [[nodiscard]] std::span<const Row<stream::Decisions>> message_variants();
 [[nodiscard]] std::span<const Row<stream::Decisions>> terminate_variants();
 [[nodiscard]] std::span<const Row<access::Decisions>> connection_variants();
+[[nodiscard]] std::span<const Row<verbs::Decisions>> queue_variants();
 
 }  // namespace rnic::lawful

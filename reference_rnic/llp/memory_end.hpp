@@ -46,11 +46,14 @@ class MemoryFabric::State : public std::enable_shared_from_this<MemoryFabric::St
     }
   }
   [[nodiscard]] std::size_t emss(base::Family family) const {
-    return family == base::Family::ipv4 ? options_.emss_ipv4 : options_.emss_ipv6;
+    const std::size_t usual =
+        family == base::Family::ipv4 ? options_.emss_ipv4 : options_.emss_ipv6;
+    return std::max(usual, wide_path_.value_or(0));
   }
 
   base::EventLoop& loop_;
   Options options_;
+  std::optional<std::size_t> wide_path_;  ///< EMSS of later connections, if that is larger
   std::function<void(const Passed&)> tap_;
   std::set<base::Address> hosts_;  ///< all with port 0
   std::map<base::Address, MemoryAcceptor*> listeners_;

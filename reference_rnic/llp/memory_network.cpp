@@ -146,7 +146,10 @@ class MemoryNetwork final : public Network {
   [[nodiscard]] base::Address address(base::Family family) const override {
     return family == base::Family::ipv4 ? ipv4_ : ipv6_;
   }
-  void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
+  /// A limit above the usual EMSS is that of a path with longer segments.
+  void limit_segments(std::optional<std::size_t> octets) override {
+    segment_limit_ = fabric_->wide_path_ = octets;
+  }
   /// A path belongs to one connection here.
   [[nodiscard]] bool use_spare_address() override { return true; }
 

@@ -98,8 +98,9 @@ struct QueueDecisions {
   virtual void work_reported(const WorkEvent&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
   virtual void event_raised(QueuePairHandle, StreamChange, std::optional<AsyncEvent>& /*event*/) {}
-  /// Whether the consumer learns that fewer receives wait in a shared queue than its limit.
-  virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
+  /// Whether a shared queue gives out the receive that was posted last, instead of first, and whether
+  /// the consumer learns it if fewer wait then than its limit.
+  virtual void shared_receive_taken(bool& /*last*/, bool& /*limit_reported*/) {}
   /// Whether the handler of an armed queue is called for a completion.
   virtual void handler_due(CompletionQueueHandle, const Arming&, const Completion&,
                            bool& /*called*/) {}

@@ -31,12 +31,12 @@ void QueuePair::receives_posted() {
 
 std::optional<ReceiveRequest> QueuePair::next_receive() {
   if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue)) {
-    auto taken = shared->take();
+    bool last = false, limit_reported = true;
+    core_.decisions.ask(&Decisions::shared_receive_taken, last, limit_reported);
+    auto taken = shared->take(last);
     if (!taken) return std::nullopt;
     // sec.resources.shared-receive-overuse-detected
-    bool reported = taken->limit_passed;
-    if (reported) core_.decisions.ask(&Decisions::limit_passed, shared->handle, reported);
-    if (reported)
+    if (taken->limit_passed && limit_reported)
       core_.raise({.kind = AsyncKind::shared_queue_limit,
                    .shared_queue = shared->handle,
                    .detail = "fewer receives wait than the limit"});

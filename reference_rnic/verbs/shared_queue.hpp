@@ -23,12 +23,12 @@ struct SharedQueue {
     ReceiveRequest request;
     bool limit_passed = false;  ///< fewer wait now than the armed limit: one event is due
   };
-  /// The receive that has waited longest, for the next message of any stream; none if none waits. A
-  /// limit that is passed is disarmed.
-  [[nodiscard]] std::optional<Taken> take() {
+  /// The receive that has waited longest, or the `last` one, for the next message of any stream;
+  /// none if none waits. A limit that is passed is disarmed.
+  [[nodiscard]] std::optional<Taken> take(bool last) {
     if (waiting.empty()) return std::nullopt;
-    Taken taken{.request = std::move(waiting.front())};
-    waiting.pop_front();
+    Taken taken{.request = std::move(last ? waiting.back() : waiting.front())};
+    last ? waiting.pop_back() : waiting.pop_front();
     taken.limit_passed = waiting.size() < limit;
     if (taken.limit_passed) limit = 0;
     return taken;

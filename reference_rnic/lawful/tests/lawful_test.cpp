@@ -68,14 +68,17 @@ auto facts_of(const Offer& offer) {
                     offer.completion_delay.count());
 }
 
-BOOST_AUTO_TEST_CASE(every_variant_is_of_a_stream_a_connection_or_the_offer) {
+BOOST_AUTO_TEST_CASE(every_variant_is_of_a_stream_a_connection_a_queue_or_the_offer) {
   for (const LawfulInfo& info : lawful_variants()) {
     const auto connections = connection_variants();
     const bool of_connection =
         std::ranges::find(connections, info.lawful, &Row<access::Decisions>::lawful) !=
         connections.end();
+    const auto queues = queue_variants();
+    const bool of_queues = std::ranges::find(queues, info.lawful, &Row<verbs::Decisions>::lawful) !=
+                           queues.end();
     const bool of_offer = facts_of(offer_of(std::array{info.lawful})) != facts_of(offer_of({}));
-    BOOST_TEST((is_of_a_stream(info.lawful) || of_connection || of_offer),
+    BOOST_TEST((is_of_a_stream(info.lawful) || of_connection || of_queues || of_offer),
                info.name << " does nothing");
   }
 }
