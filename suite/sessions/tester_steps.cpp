@@ -418,8 +418,7 @@ class TesterStep {
       case Wrong::queue:
         return message.with_queue(queues[value % queues.size()]);
       case Wrong::msn:
-        return message.with_msn(line_.peer.next_msn(message.queue_number()) +
-                                far[value % far.size()]);
+        return with_msn_off_by(message, far[value % far.size()], value / far.size() % 2 == 0);
       case Wrong::gap:
         return with_gap(message, value);
       case Wrong::message_offset: {
@@ -433,6 +432,18 @@ class TesterStep {
       default:
         return message;
     }
+  }
+  /// In all segments, or in the later ones only.
+  [[nodiscard]] Outgoing with_msn_off_by(const Outgoing& message, std::uint32_t distance,
+                                         bool later) const {
+    const std::size_t size = message.payload.size();
+    if (!later || size < 2 || size > longest_with_gap)
+      return message.with_msn(line_.peer.next_msn(message.queue_number()) + distance);
+    return message.with_segments_of(size - size / 2)
+        .with_untagged([=](std::size_t index, rnic::wire::UntaggedHeader& header) {
+          if (index > 0)
+            header.message_sequence_number = header.message_sequence_number.value() + distance;
+        });
   }
   /// Each half fits a segment, whatever the EMSS is (RFC 5044 section 5.1).
   static constexpr std::uint64_t longest_with_gap = 200;

@@ -95,6 +95,20 @@ DAT_CASE(accepted_connect_is_reported_to_both, calls(dat_ep_connect),
   expect_state(server.ep, DAT_EP_STATE_CONNECTED);
 }
 
+DAT_CASE(long_timeout_of_a_connect_does_not_expire_at_once, calls(dat_ep_connect),
+         rules("dat.ep-connect.success")) {
+  const Pz pz = ia().pz();
+  for (const DAT_TIMEOUT timeout : {0x7FFFFFFFU, 0x80000000U, DAT_TIMEOUT_INFINITE - 1})
+    row(fmt::format("{} us", timeout), [&] {
+      const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+      const Listener listener(ia());
+      expect(start_connect(ia(), client.ep.get(), listener.qualifier, {.timeout = timeout}),
+             succeeds);
+      need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+      (void)expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    });
+}
+
 DAT_CASE(private_data_of_each_size_arrives, calls(dat_ep_connect),
          rules("dat.ep-connect.private-data"), deadline_of(10s)) {
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);

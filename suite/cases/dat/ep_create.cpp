@@ -64,15 +64,35 @@ DAT_CASE(attributes_of_the_provider_serve_a_message, calls(dat_ep_create),
               fmt::format("max_message_size {}", attr.max_message_size));
 }
 
+// dat_ia_query: what the IA states is the most that any Endpoint can support.
+DAT_CASE(attributes_as_large_as_those_of_the_ia_are_taken, calls(dat_ep_create, dat_ia_query),
+         rules("dat.ep-create.success")) {
+  const DAT_EP_ATTR usual = usual_attributes(*this);
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  for (const LimitedAttribute& attribute : limited_attributes()) {
+    DAT_EP_ATTR attr = usual;
+    if (!attribute.set(ia().attributes(), attr, 0)) continue;
+    row(attribute.name, [&] {
+      DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+      // Beside other attributes there may be no room for so much.
+      expect(CALL(dat_ep_create, ia().get(), pz.get(), side.receives.get(), side.requests.get(),
+                  side.connection.get(), &attr, &ep),
+             succeeds.or_tolerably(DAT_INSUFFICIENT_RESOURCES));
+      Ep made(ep);
+    });
+  }
+}
+
 DAT_CASE(attributes_beyond_those_of_the_ia_are_refused, calls(dat_ep_create),
          rules("dat.ep-create.invalid-parameter")) {
   const DAT_EP_ATTR usual = usual_attributes(*this);
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
-  for (const Excess& excess : excesses()) {
+  for (const LimitedAttribute& attribute : limited_attributes()) {
     DAT_EP_ATTR attr = usual;
-    if (!excess.apply(ia().attributes(), attr)) continue;
-    row(excess.name, [&] {
+    if (!attribute.set(ia().attributes(), attr, 1)) continue;
+    row(attribute.name, [&] {
       DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
       const DAT_RETURN got = CALL(dat_ep_create, ia().get(), pz.get(), side.receives.get(),
                                   side.requests.get(), side.connection.get(), &attr, &handle);

@@ -156,18 +156,37 @@ DAT_CASE(endpoint_with_a_shared_queue_with_an_invalid_ia_is_refused, calls(dat_e
          returns(DAT_INVALID_HANDLE));
 }
 
+DAT_CASE(endpoint_with_a_shared_queue_without_attributes_or_output_is_refused,
+         calls(dat_ep_create_with_srq), rules("dat.ep-create-with-srq.invalid-parameter"),
+         with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const SharedQueue queue(*this, pz);
+  const Side side = make_side(ia(), pz);
+  const DAT_EP_ATTR usual = usual_attributes(*this);
+  const auto create = [&](const DAT_EP_ATTR* attr, DAT_EP_HANDLE* place) {
+    return CALL(dat_ep_create_with_srq, ia().get(), pz.get(), side.receives.get(),
+                side.requests.get(), side.connection.get(), queue.srq.get(), attr, place);
+  };
+  row("no attributes", [&] {
+    DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+    expect(create(nullptr, &handle), returns(DAT_INVALID_PARAMETER));
+  });
+  row("no place", [&] { expect(create(&usual, nullptr), returns(DAT_INVALID_PARAMETER)); });
+}
+
 DAT_CASE(attributes_beyond_those_of_the_ia_are_refused_with_a_shared_queue,
          calls(dat_ep_create_with_srq), rules("dat.ep-create-with-srq.invalid-parameter")) {
   const DAT_EP_ATTR usual = usual_attributes(*this);
   const Pz pz = ia().pz();
   const SharedQueue queue(*this, pz);
   const Side side = make_side(ia(), pz);
-  for (const Excess& excess : excesses()) {
+  for (const LimitedAttribute& attribute : limited_attributes()) {
     DAT_EP_ATTR attr = usual;
     // The depth of a queue that is not the endpoint's own is not judged.
-    if (!excess.apply(ia().attributes(), attr) || excess.name == std::string_view("max_recv_dtos"))
+    if (!attribute.set(ia().attributes(), attr, 1) ||
+        attribute.name == std::string_view("max_recv_dtos"))
       continue;
-    row(excess.name, [&] {
+    row(attribute.name, [&] {
       DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
       const DAT_RETURN got =
           CALL(dat_ep_create_with_srq, ia().get(), pz.get(), side.receives.get(),

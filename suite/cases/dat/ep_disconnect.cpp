@@ -289,6 +289,7 @@ DAT_CASE(disconnect_cancels_an_acceptance, calls(dat_ep_disconnect),
       expect(CALL(dat_ep_disconnect, accepting.side.ep.get(), flag), succeeds);
       (void)expect_completion(accepting.side.receives, 1, DAT_DTO_ERR_FLUSHED);
       expect_state(accepting.side.ep, DAT_EP_STATE_DISCONNECTED);
+      (void)expect_event(accepting.side.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
     });
 }
 

@@ -147,6 +147,20 @@ DAT_CASE(wait_without_events_expires, calls(dat_evd_wait), rules("dat.evd-wait.t
     });
 }
 
+DAT_CASE(long_timeout_of_a_wait_does_not_expire_at_once, calls(dat_evd_wait),
+         rules("dat.evd-wait.timeout")) {
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
+  for (const DAT_TIMEOUT timeout : {0x7FFFFFFFU, 0x80000000U, DAT_TIMEOUT_INFINITE - 1})
+    row(fmt::format("{} us", timeout), [&] {
+      Waiter waiter(evd, 1, timeout);
+      DAT_EVENT event{};
+      event.event_number = DAT_SOFTWARE_EVENT;
+      need(CALL(dat_evd_post_se, evd.get(), &event), "no event");
+      expect(waiter.result().code, succeeds);
+      (void)dat_evd_dequeue(evd.get(), &event);  // if the waiter did not take it
+    });
+}
+
 DAT_CASE(wait_below_its_threshold_expires_and_takes_nothing, calls(dat_evd_wait),
          rules("dat.evd-wait.timeout")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_raw_peer.hpp"
 #include "suite/cases/dat/framework/dat_streams.hpp"
 #include "suite/cases/dat/framework/own_network.hpp"
@@ -13,7 +14,14 @@ namespace suite::cases::dat {
 
 using namespace iwarp;  // NOLINT(google-build-using-namespace): the calls by their own names
 using rnic::wire::MpaFrameKind;
+using rnic::wire::octets_of;
+using rnic::wire::Opcode;
+using rnic::wire::RdmapControl;
+using rnic::wire::Reader;
+using rnic::wire::ReadRequestHeader;
+using rnic::wire::TaggedHeader;
 using rnic::wire::TerminateCause;
+using rnic::wire::UntaggedHeader;
 
 namespace {
 
@@ -182,6 +190,43 @@ DAT_CASE(private_data_that_is_cut_is_flagged, calls(dat_cr_query), rules("dat.cr
            std::min(attr.max_private_data_size, static_cast<DAT_COUNT>(data.size())));
   same(*this, "truncate flag", request.truncate_flag, cut ? DAT_TRUE : DAT_FALSE);
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(sink_of_a_read_is_closed_once_it_has_completed, calls(dat_ep_post_rdma_read),
+         rules("dat.lmr-create.no-remote-write")) {
+  Streams streams(*this);
+  const RawPeer peer = connect_by_hand(*this, streams);
+  Lmr sink(ia(), streams.pz.get(), 16,
+           static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG |
+                                           DAT_MEM_PRIV_LOCAL_WRITE_FLAG));
+  DAT_RMR_TRIPLET from{};
+  from.virtual_address = 0x1000;
+  from.segment_length = 16;
+  from.rmr_context = 0x1234;
+  need(post_read(streams.passive.ep.get(), {sink.triplet()}, from, 9), "no RDMA Read");
+  const auto ulpdu = peer.receive_fpdu();
+  if (!ulpdu || ulpdu->size() != sizeof(UntaggedHeader) + sizeof(ReadRequestHeader))
+    stop(Verdict::inconclusive, "no Read Request to answer");
+  Reader reader(*ulpdu);
+  static_cast<void>(reader.read<UntaggedHeader>());
+  const auto asked = reader.read<ReadRequestHeader>();
+  const auto send_tagged = [&](Opcode opcode, std::byte fill) {
+    TaggedHeader header;
+    header.rdmap = RdmapControl::make(opcode);
+    header.stag = asked.sink_stag;
+    header.tagged_offset = asked.sink_offset;
+    RawPeer::Octets segment(octets_of(header).begin(), octets_of(header).end());
+    segment.resize(segment.size() + asked.length.value(), fill);
+    return peer.send_fpdu(segment);
+  };
+  if (!send_tagged(Opcode::read_response, std::byte{0x5A}))
+    stop(Verdict::inconclusive, "the Response cannot be sent");
+  expect_completion(streams.passive.requests, 9, DAT_DTO_SUCCESS);
+  if (!send_tagged(Opcode::rdma_write, std::byte{0x77}))
+    stop(Verdict::inconclusive, "the Write cannot be sent");
+  ::shutdown(streams.active_socket, SHUT_WR);
+  (void)next_event(streams.passive.connection);  // the connection ends: all has been received
+  expect_that(sink.octets()[0] == std::byte{0x5A}, "the octets read", "the octets written later");
 }
 
 DAT_CASE(each_cause_of_a_terminate_ends_the_connection,

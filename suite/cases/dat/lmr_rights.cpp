@@ -16,30 +16,31 @@ constexpr off_t page = 4096;
 constexpr auto open_to_reads =
     static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG);
 
-/// A page of memory that is shared with a file of this length. What is beyond the end of the file
+/// Memory that is shared with a file of `length` octets. What is beyond the end of the file
 /// nobody can access. A process that has opened the file for reading cannot give itself the right
 /// to write.
 class Mapping {
  public:
-  Mapping(off_t length, int protection) {
+  Mapping(off_t length, int protection, std::size_t size = page) : size_(size) {
     const int file = ::memfd_create("mapped", MFD_CLOEXEC);
     if (file < 0) return;
     const std::string path = "/proc/self/fd/" + std::to_string(file);
     const int again =
         ::open(path.c_str(), ((protection & PROT_WRITE) != 0 ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (again >= 0 && ::ftruncate(file, length) == 0)
-      memory_ = ::mmap(nullptr, page, protection, MAP_SHARED, again, 0);
+      memory_ = ::mmap(nullptr, size, protection, MAP_SHARED, again, 0);
     if (again >= 0) ::close(again);
     ::close(file);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
-    if (memory_ != MAP_FAILED) ::munmap(memory_, page);
+    if (memory_ != MAP_FAILED) ::munmap(memory_, size_);
   }
   [[nodiscard]] void* get() const { return memory_; }
 
  private:
+  std::size_t size_;
   void* memory_ = MAP_FAILED;
 };
 
@@ -51,10 +52,11 @@ DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_creat
     const char* name;
     off_t length;  ///< of the file that is mapped
     DAT_MEM_PRIV_FLAGS privileges;
+    std::size_t size = page;
   };
   const Pz pz = ia().pz();
   // No text states the return for it.
-  const auto returned = [&](void* memory, DAT_MEM_PRIV_FLAGS privileges) {
+  const auto returned = [&](void* memory, const Ask& ask) {
     DAT_REGION_DESCRIPTION description{};
     description.for_va = memory;
     DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
@@ -63,20 +65,22 @@ DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_creat
     DAT_VLEN size = 0;
     DAT_VADDR address = 0;
     const DAT_RETURN code =
-        CALL(dat_lmr_create, ia().get(), DAT_MEM_TYPE_VIRTUAL, description, page, pz.get(),
-             privileges, DAT_VA_TYPE_VA, &lmr, &local, &remote, &size, &address);
+        CALL(dat_lmr_create, ia().get(), DAT_MEM_TYPE_VIRTUAL, description, ask.size, pz.get(),
+             ask.privileges, DAT_VA_TYPE_VA, &lmr, &local, &remote, &size, &address);
     if (code == DAT_SUCCESS) (void)dat_lmr_free(lmr);
     return code;
   };
   for (const Ask& ask : {Ask{"read-only memory, for Writes", page, DAT_MEM_PRIV_ALL_FLAG},
                          Ask{"no memory, for Reads", 0, open_to_reads},
-                         Ask{"no memory, for Writes", 0, DAT_MEM_PRIV_ALL_FLAG}})
+                         Ask{"no memory, for Writes", 0, DAT_MEM_PRIV_ALL_FLAG},
+                         Ask{"a page, and no memory behind it", page, open_to_reads, 2 * page}})
     row(ask.name, [&] {
-      const Mapping usual(page, PROT_READ | PROT_WRITE), made(ask.length, PROT_READ);
+      const Mapping usual(static_cast<off_t>(ask.size), PROT_READ | PROT_WRITE, ask.size);
+      const Mapping made(ask.length, PROT_READ, ask.size);
       if (usual.get() == MAP_FAILED || made.get() == MAP_FAILED)
         stop(Verdict::inconclusive, "no memory");
-      need(returned(usual.get(), ask.privileges), "no LMR of memory that it may access");
-      const DAT_RETURN got = returned(made.get(), ask.privileges);
+      need(returned(usual.get(), ask), "no LMR of memory that it may access");
+      const DAT_RETURN got = returned(made.get(), ask);
       expect_that(got != DAT_SUCCESS, "an error", return_text(got));
     });
   // What a process has closed to itself it can open again (docs/disputes.md D67).
@@ -84,7 +88,7 @@ DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_creat
     const Mapping own(page, PROT_READ | PROT_WRITE);
     if (own.get() == MAP_FAILED || ::mprotect(own.get(), page, PROT_NONE) != 0)
       stop(Verdict::inconclusive, "the host does not take the right away");
-    const DAT_RETURN got = returned(own.get(), open_to_reads);
+    const DAT_RETURN got = returned(own.get(), {"", page, open_to_reads});
     advise_that(got != DAT_SUCCESS, "an error", return_text(got));
   });
 }

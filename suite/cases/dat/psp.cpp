@@ -207,9 +207,13 @@ DAT_CASE(service_point_with_a_null_output_is_refused, calls(dat_psp_create),
 DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_psp_create),
          rules("dat.psp-create.conn-qual-range")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  Point point;
-  expect(point.create(ia().get(), DAT_CONN_QUAL{1} << 40, requests.get()),
-         returns(DAT_INVALID_PARAMETER));
+  for (const DAT_CONN_QUAL qualifier :
+       {DAT_CONN_QUAL{0x10000}, DAT_CONN_QUAL{0x10001}, DAT_CONN_QUAL{1} << 32,
+        DAT_CONN_QUAL{1} << 40, ~DAT_CONN_QUAL{0}})
+    row(fmt::format("{:#x}", qualifier), [&] {
+      Point point;
+      expect(point.create(ia().get(), qualifier, requests.get()), returns(DAT_INVALID_PARAMETER));
+    });
 }
 
 DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,
@@ -231,6 +235,25 @@ DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,
   same(*this, "request EVD", ep->request_evd_handle, DAT_HANDLE_NULL);
   same(*this, "connection EVD", ep->connect_evd_handle, DAT_HANDLE_NULL);
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+// dat_ep_free: the rejection returns the endpoint to the provider.
+DAT_CASE(endpoint_of_the_provider_is_gone_with_the_rejection,
+         calls(dat_psp_create_any, dat_cr_reject, dat_ep_query),
+         rules("dat.psp-create.provider-ep"), with_hostile_handles) {
+  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
+  Point point;
+  expect(point.create_any(ia().get(), requests.get(), DAT_PSP_PROVIDER_FLAG), succeeds);
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  need(ask(ia(), side.ep, point.qualifier), "no connect");
+  const auto request = arrival(*this, requests);
+  DAT_CR_PARAM cr{};
+  need(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &cr), "no CR query");
+  need(CALL(dat_cr_reject, request.cr_handle, 0, nullptr), "no rejection");
+  auto ep = std::make_unique<DAT_EP_PARAM>();
+  expect(CALL(dat_ep_query, cr.local_ep_handle, DAT_EP_FIELD_ALL, ep.get()),
+         returns(DAT_INVALID_HANDLE));
 }
 
 DAT_CASE(endpoint_of_the_provider_connects_once_it_is_set_up,

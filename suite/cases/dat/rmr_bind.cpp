@@ -456,6 +456,34 @@ DAT_CASE(window_of_a_zone_serves_every_endpoint_of_it, calls(dat_rmr_create, dat
   expect_completion(setup.pair.passive.requests, 7, DAT_DTO_SUCCESS);
 }
 
+DAT_CASE(window_of_a_zone_serves_no_endpoint_of_another, calls(dat_rmr_create, dat_rmr_bind),
+         rules("sec.stag.pd-isolation")) {
+  for (const bool reads : {true, false})
+    row(reads ? "read" : "written", [&] {
+      WindowSetup setup(*this);
+      setup.bound(*this, setup.region.triplet());
+      const Pair others = connected();  // in a zone of their own
+      const Lmr own(ia(), others.pz.get(), 64, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
+      const DAT_RMR_TRIPLET remote = WindowSetup::at(setup.address(0), setup.context, 8);
+      if (reads) {
+        need(post_read(others.active.ep.get(), {own.triplet(0, 8)}, remote, 7), "no RDMA Read");
+        const DAT_EVENT event = next_event(others.active.requests);
+        expect_that(event.event_data.dto_completion_event_data.status != DAT_DTO_SUCCESS,
+                    "a Read that fails", "success");
+        return;
+      }
+      DAT_LMR_TRIPLET from = own.triplet(0, 8);
+      need(CALL(dat_ep_post_rdma_write, others.active.ep.get(), 1, &from, cookie(7), &remote,
+                DAT_COMPLETION_DEFAULT_FLAG),
+           "no RDMA Write");
+      const DAT_EVENT_NUMBER end = next_event(others.active.connection).event_number;
+      expect_that(end == DAT_CONNECTION_EVENT_BROKEN || end == DAT_CONNECTION_EVENT_DISCONNECTED,
+                  "the end of the connection", event_text(end));
+      expect_that(setup.region.octets()[0] != std::byte{0x5A}, "the octets before",
+                  "the octets written");
+    });
+}
+
 DAT_CASE(window_of_an_endpoint_serves_the_peer_of_its_bind,
          calls(dat_rmr_create_for_ep, dat_rmr_bind), rules("dat.rmr-bind.scope")) {
   WindowSetup setup(*this);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Shared receive queues: dat_srq_create, dat_srq_query, dat_srq_resize, dat_srq_set_lw, dat_srq_free.
+#include <chrono>
 #include <limits>
 #include <set>
 
@@ -158,6 +159,58 @@ DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-
   counts("before its completion is dequeued", 2, 3);
   expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
   counts("after one was taken", 2, 2);
+}
+
+namespace {
+
+/// A Send has taken one of three receives. Where the available ones cannot be queried, it has once it is done.
+void let_one_arrive(DatBody& body, Queue& queue, Users& users) {
+  for (DAT_UINT64 i = 0; i < 3; ++i) body.need(queue.post(i), "no receive");
+  const Lmr from(body.ia(), queue.pz.get(), 64);
+  users.send(body, from.triplet());
+  body.expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
+  DAT_SRQ_PARAM param{};
+  param.available_dto_count = 3;
+  while (param.available_dto_count > 2)
+    body.need(CALL(dat_srq_query, queue.srq.get(), DAT_SRQ_FIELD_ALL, &param), "no query");
+}
+
+void expect_two_outstanding(DatBody& body, Queue& queue) {
+  using Clock = std::chrono::steady_clock;
+  const auto latest = Clock::now() + std::chrono::seconds(1);
+  DAT_SRQ_PARAM param{};
+  param.outstanding_dto_count = 3;
+  while (param.outstanding_dto_count == 3 && Clock::now() < latest)
+    body.need(CALL(dat_srq_query, queue.srq.get(), DAT_SRQ_FIELD_ALL, &param), "no query");
+  if (param.outstanding_dto_count == DAT_VALUE_UNKNOWN)
+    body.advise_that(false, "2 outstanding", "DAT_VALUE_UNKNOWN");
+  else
+    same(body, "outstanding", param.outstanding_dto_count, 2);
+}
+
+}  // namespace
+
+DAT_CASE(receives_whose_completion_nobody_can_take_leave_the_queue,
+         calls(dat_srq_query, dat_ep_create_with_srq, dat_ep_free), rules("dat.srq-query.counts")) {
+  row("of an endpoint without a dispatcher of receives", [&] {
+    Queue queue(*this);
+    Users users(*this, queue, {.dispatched = false});
+    users.connect(*this);
+    let_one_arrive(*this, queue, users);
+    expect_two_outstanding(*this, queue);
+  });
+  row("of an endpoint that is gone", [&] {
+    Queue queue(*this);
+    Users users(*this, queue);
+    users.connect(*this);
+    let_one_arrive(*this, queue, users);
+    need(CALL(dat_ep_free, users.receiver.ep.release()), "no dat_ep_free");
+    // The completion may be there still, or be gone with the endpoint.
+    for (DAT_EVENT event{};
+         CALL(dat_evd_dequeue, users.receiver.receives.get(), &event) == DAT_SUCCESS;) {
+    }
+    expect_two_outstanding(*this, queue);
+  });
 }
 
 // ---------------------------------------------------------------- dat_srq_resize

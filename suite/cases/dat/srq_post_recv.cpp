@@ -41,6 +41,22 @@ DAT_CASE(endpoints_share_the_queue, calls(dat_srq_post_recv), rules("dat.srq-pos
   same(*this, "sum of the cookies", cookies, 3);
 }
 
+DAT_CASE(solicited_message_of_the_queue_wakes_its_waiter, calls(dat_srq_post_recv, dat_evd_wait),
+         rules("dat.srq-post-recv.solicited")) {
+  Queue queue(*this);
+  Users users(*this, queue, {.flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG});
+  users.connect(*this);
+  for (DAT_UINT64 id = 1; id <= 2; ++id) need(queue.post(id), "no receive");
+  const Lmr from(ia(), queue.pz.get(), 8);
+  Waiter waiter(users.receiver.receives);
+  users.send(*this, from.triplet());
+  users.send(*this, from.triplet(), DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+  const Waited waited = waiter.result();
+  expect(waited.code, succeeds);
+  // Both were in the queue when the waiter woke, unless it woke for the first.
+  expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
+}
+
 DAT_CASE(segments_are_filled_in_their_order, calls(dat_srq_post_recv),
          rules("dat.srq-post-recv.segments")) {
   Queue queue(*this);

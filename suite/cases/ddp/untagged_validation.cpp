@@ -72,6 +72,33 @@ CONFORMANCE_CASE(msn_out_of_range_is_rejected,
   }
 }
 
+CONFORMANCE_CASE(later_segments_of_a_message_are_checked_too,
+                 rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range",
+                       "ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn")) {
+  const auto send_with_later = [&](auto change) {
+    static_cast<void>(iut.post_receive(64));
+    peer.send(send_message(payload(48))
+                  .with_segments_of(16)
+                  .with_untagged([=](std::size_t index, rnic::wire::UntaggedHeader& header) {
+                    if (index > 0) change(header);
+                  }));
+  };
+  for (const std::int64_t distance : {-1, 64, 1 << 20})
+    row(fmt::format("MSN {} from that of the first", distance), [&] {
+      send_with_later([=](rnic::wire::UntaggedHeader& header) {
+        const auto first = header.message_sequence_number.value();
+        header.message_sequence_number = static_cast<std::uint32_t>(first + distance);
+      });
+      expect_rejection(refusal::msn_out_of_range, "ddp.untagged.check-msn-in-range",
+                       "ddp.terminate.untagged-msn-range");
+    });
+  row("a queue that there is not", [&] {
+    send_with_later([](rnic::wire::UntaggedHeader& header) { header.queue_number = 4; });
+    expect_rejection(refusal::unknown_queue, "ddp.untagged.check-qn-valid",
+                     "ddp.terminate.untagged-invalid-qn");
+  });
+}
+
 CONFORMANCE_CASE(completed_msn_is_rejected,
                  rules("ddp.terminate.untagged-msn-range", "ddp.untagged.check-msn-in-range",
                        "ddp.delivery.at-most-once")) {

@@ -176,19 +176,28 @@ CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
                        "mpa.private-data.at-most-512-octets", "mpa.enhanced.ulp-data-at-most-508"),
                  in_both_roles) {
   const std::size_t limit = private_data_limit(*this);
+  const auto carries = [](const Octets& data) {
+    return mpa_frame(fmt::format("the consumer's {} octets", data.size()),
+                     [&](const wire::MpaFrame& frame) {
+                       return std::ranges::equal(frame.ulp_private_data(), data);
+                     });
+  };
   for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, limit}) {
+    const Octets data = private_data(length);
     row(fmt::format("{} octets", length), [&] {
-      const Octets data = private_data(length);
       if (iut_is_responder())
         ask(*this, mpa_request(), with_private_data(data));
       else
         let_iut_connect(with_private_data(data));
-      expect(peer.raw(), mpa_frame(fmt::format("the consumer's {} octets", length),
-                                   [&](const wire::MpaFrame& frame) {
-                                     return std::ranges::equal(frame.ulp_private_data(), data);
-                                   }));
+      expect(peer.raw(), carries(data));
       // Octets too many or too few show in what follows.
       if (iut_is_responder()) expect_still_working();
+    });
+    if (!iut_is_responder()) continue;
+    row(fmt::format("{} octets, in a rejection", length), [&] {
+      send_request(*this, mpa_request());
+      iut.reject(asked(*this).request, data);
+      expect(peer.raw(), carries(data));
     });
   }
 }

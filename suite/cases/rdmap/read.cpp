@@ -114,6 +114,15 @@ CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
   for (int i = 0; i < 4; ++i) expect(peer, message(Opcode::read_response));
 }
 
+CONFORMANCE_CASE(consumer_that_grants_no_reads_has_none_served,
+                 rules("rdmap.resources.inbound-limit-kept"), in_both_roles) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  establish({.parameters = {.private_data = {}, .ird = 0, .ord = 4}, .opening = true});
+  peer.send(read_from(region, 0, 8));
+  // An API may take 0 for a depth that is left open.
+  expect(peer, any_terminate() | advisory(torn_down() | message(Opcode::read_response)));
+}
+
 CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
                  rules("rdmap.resources.inbound-limit-kept"), in_both_roles, deadline_of(30s)) {
   constexpr int granted = 4;

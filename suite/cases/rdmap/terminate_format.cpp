@@ -262,11 +262,15 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
                        "rdmap.terminate.read-header-size-remaining",
                        "rdmap.terminate.read-header-keeps-stags",
                        "rdmap.terminate.protection-error-rdma-header")) {
-  row("of which a part was sent", [&] {
+  const auto cut_off = [&](bool half_closed) {
     const Region source = iut.register_memory(much_data().size(), access::remote_read);
     peer.stall();
     peer.send(read_into(unknown_stag, 0x5000, source, static_cast<std::uint32_t>(source.length)));
     watch();  // the Response is being sent
+    if (half_closed) {
+      peer.half_close();
+      watch();
+    }
     iut.deregister(source);
     peer.resume();
     if (ended_at_once(*this)) return;
@@ -275,7 +279,9 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
     if (part == nullptr || part->opcode() != Opcode::read_response || !part->cut_off)
       stop(Verdict::inconclusive, "the Read was not cut off: " + response.text());
     expect_progress(*this, source, 0x5000, static_cast<std::uint32_t>(part->payload.size()));
-  });
+  };
+  row("of which a part was sent", [&] { cut_off(false); });
+  row("of which a part was sent, to a peer that has closed its half", [&] { cut_off(true); });
   row("that waited behind another", [&] {
     establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
     const Region first = iut.register_memory(much_data().size(), access::remote_read);
@@ -296,6 +302,29 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
     }
     stop(Verdict::inconclusive, "both Reads were answered");
   });
+  // A sender prepares more than TCP takes: what it has prepared of the second Response is counted only if it is sent.
+  for (const std::uint32_t ahead : {100'000U, 300'000U})
+    row(fmt::format("behind {} octets of another, and large itself", ahead), [&] {
+      establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
+      const Region first = iut.register_memory(ahead, access::remote_read);
+      const Region source = iut.register_memory(much_data().size(), access::remote_read);
+      peer.stall();
+      peer.send(read_into(unknown_stag, 0x5000, first, ahead));
+      peer.send(read_into(unknown_stag, 0x9000, source, static_cast<std::uint32_t>(source.length)));
+      watch();  // the first Response is being sent
+      iut.deregister(source);
+      peer.resume();
+      if (ended_at_once(*this)) return;
+      static_cast<void>(peer.raw().next(context().deadline));  // the first Response
+      Arrival arrival = peer.raw().next(context().deadline);
+      const auto* part = arrival.as<Message>();
+      if (part == nullptr || part->opcode() != Opcode::read_response) {
+        peer.raw().put_back(std::move(arrival));
+        return expect_progress(*this, source, 0x9000, 0);
+      }
+      if (!part->cut_off) stop(Verdict::inconclusive, "the Read was not cut off");
+      expect_progress(*this, source, 0x9000, static_cast<std::uint32_t>(part->payload.size()));
+    });
 }
 
 CASES_OF_FILE(rdmap, terminate_format)

@@ -10,9 +10,11 @@ namespace suite::cases::dat {
 namespace {
 
 template <typename Number>
-bool exceed(Number limit, Number& value) {
-  if (limit == std::numeric_limits<Number>::max()) return false;
-  value = limit + 1;
+bool at(Number limit, Number& value, unsigned beyond) {
+  if (limit == 0 && beyond == 0) return false;
+  if (beyond > 0 && limit > std::numeric_limits<Number>::max() - static_cast<Number>(beyond))
+    return false;
+  value = limit + static_cast<Number>(beyond);
   return true;
 }
 
@@ -33,33 +35,47 @@ DAT_EP_ATTR usual_attributes(DatBody& body) {
   return attr;
 }
 
-const std::vector<Excess>& excesses() {
-  static const std::vector<Excess> all{
+const std::vector<LimitedAttribute>& limited_attributes() {
+  static const std::vector<LimitedAttribute> all{
       {"max_message_size",
-       [](auto& ia, auto& ep) { return exceed(ia.max_message_size, ep.max_message_size); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_message_size, ep.max_message_size, beyond);
+       }},
       {"max_rdma_size",
-       [](auto& ia, auto& ep) { return exceed(ia.max_rdma_size, ep.max_rdma_size); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_rdma_size, ep.max_rdma_size, beyond);
+       }},
       {"max_recv_dtos",
-       [](auto& ia, auto& ep) { return exceed(ia.max_dto_per_ep, ep.max_recv_dtos); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_dto_per_ep, ep.max_recv_dtos, beyond);
+       }},
       {"max_request_dtos",
-       [](auto& ia, auto& ep) { return exceed(ia.max_dto_per_ep, ep.max_request_dtos); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_dto_per_ep, ep.max_request_dtos, beyond);
+       }},
       {"max_recv_iov",
-       [](auto& ia, auto& ep) { return exceed(ia.max_iov_segments_per_dto, ep.max_recv_iov); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_iov_segments_per_dto, ep.max_recv_iov, beyond);
+       }},
       {"max_request_iov",
-       [](auto& ia, auto& ep) { return exceed(ia.max_iov_segments_per_dto, ep.max_request_iov); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_iov_segments_per_dto, ep.max_request_iov, beyond);
+       }},
       {"max_rdma_read_in",
-       [](auto& ia, auto& ep) { return exceed(ia.max_rdma_read_per_ep_in, ep.max_rdma_read_in); }},
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_rdma_read_per_ep_in, ep.max_rdma_read_in, beyond);
+       }},
       {"max_rdma_read_out",
-       [](auto& ia, auto& ep) {
-         return exceed(ia.max_rdma_read_per_ep_out, ep.max_rdma_read_out);
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_rdma_read_per_ep_out, ep.max_rdma_read_out, beyond);
        }},
       {"max_rdma_read_iov",
-       [](auto& ia, auto& ep) {
-         return exceed(ia.max_iov_segments_per_rdma_read, ep.max_rdma_read_iov);
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_iov_segments_per_rdma_read, ep.max_rdma_read_iov, beyond);
        }},
       {"max_rdma_write_iov",
-       [](auto& ia, auto& ep) {
-         return exceed(ia.max_iov_segments_per_rdma_write, ep.max_rdma_write_iov);
+       [](auto& ia, auto& ep, unsigned beyond) {
+         return at(ia.max_iov_segments_per_rdma_write, ep.max_rdma_write_iov, beyond);
        }},
   };
   return all;

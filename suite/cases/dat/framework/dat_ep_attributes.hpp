@@ -14,14 +14,13 @@ namespace suite::cases::dat {
 /// Attributes that the provider itself chose, to be changed one at a time.
 [[nodiscard]] DAT_EP_ATTR usual_attributes(DatBody& body);
 
-/// One attribute beyond the limit of the IA.
-struct Excess {
+/// An attribute that the IA limits.
+struct LimitedAttribute {
   const char* name;
-  /// False: the IA has no limit.
-  std::function<bool(const DAT_IA_ATTR&, DAT_EP_ATTR&)> apply;
+  /// Sets it to the IA's limit and so much beyond. False: the IA has no limit, or states none (0).
+  std::function<bool(const DAT_IA_ATTR&, DAT_EP_ATTR&, unsigned beyond)> set;
 };
-/// Each attribute that the IA limits.
-[[nodiscard]] const std::vector<Excess>& excesses();
+[[nodiscard]] const std::vector<LimitedAttribute>& limited_attributes();
 /// What a call returns if it is given such an attribute.
 inline const Returns refused_attributes =
     returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_INSUFFICIENT_RESOURCES);

@@ -48,13 +48,19 @@ struct Queue {
 
 /// An endpoint that takes its receives from the queue, connected with one that has its own.
 struct Users {
-  Users(DatBody& body, const Queue& queue)
+  struct Receiving {
+    bool dispatched = true;  ///< there is a dispatcher of receives
+    DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+  };
+  Users(DatBody& body, const Queue& queue) : Users(body, queue, Receiving{}) {}
+  Users(DatBody& body, const Queue& queue, const Receiving& receiving)
       : requests(body.ia().evd(DAT_EVD_CR_FLAG)), sender(make_side(body.ia(), queue.pz)) {
-    receiver.receives = body.ia().evd(DAT_EVD_DTO_FLAG);
+    if (receiving.dispatched) receiver.receives = body.ia().evd(DAT_EVD_DTO_FLAG);
     receiver.requests = body.ia().evd(DAT_EVD_DTO_FLAG);
     receiver.connection = body.ia().evd(DAT_EVD_CONNECTION_FLAG);
     DAT_EP_PARAM usual{};  // attributes there must be: those of an ordinary endpoint
     body.need(CALL(dat_ep_query, sender.ep.get(), DAT_EP_FIELD_ALL, &usual), "no EP query");
+    usual.ep_attr.recv_completion_flags = receiving.flags;
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
     body.need(CALL(dat_ep_create_with_srq, body.ia().get(), queue.pz.get(), receiver.receives.get(),
                    receiver.requests.get(), receiver.connection.get(), queue.srq.get(),
@@ -71,9 +77,10 @@ struct Users {
       if (next_event(side->connection).event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
         body.stop(Verdict::inconclusive, "no connection");
   }
-  void send(DatBody& body, DAT_LMR_TRIPLET from) {
+  void send(DatBody& body, DAT_LMR_TRIPLET from,
+            DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG) {
     body.need(CALL(dat_ep_post_send, sender.ep.get(), from.segment_length == 0 ? 0 : 1, &from,
-                   DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG),
+                   DAT_DTO_COOKIE{}, flags),
               "no Send");
   }
   Evd requests;
