@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(every_variant_is_of_a_stream_a_connection_a_queue_or_the_of
         std::ranges::find(connections, info.lawful, &Row<access::Decisions>::lawful) !=
         connections.end();
     const auto queues = queue_variants();
-    const bool of_queues = std::ranges::find(queues, info.lawful, &Row<verbs::Decisions>::lawful) !=
-                           queues.end();
+    const bool of_queues =
+        std::ranges::find(queues, info.lawful, &Row<verbs::Decisions>::lawful) != queues.end();
     const bool of_offer = facts_of(offer_of(std::array{info.lawful})) != facts_of(offer_of({}));
     BOOST_TEST((is_of_a_stream(info.lawful) || of_connection || of_queues || of_offer),
                info.name << " does nothing");
