@@ -50,8 +50,13 @@ DAT_CASE(solicited_message_of_the_queue_wakes_its_waiter, calls(dat_srq_post_rec
   const Lmr from(ia(), queue.pz.get(), 8);
   Waiter waiter(users.receiver.receives);
   users.send(*this, from.triplet());
+  need(post_read(users.sender.ep.get(), {from.triplet()}, queue.memory.remote(0, 8), 9), "no read");
+  // The Read is answered behind the message: its receive is complete.
+  for (int done = 0; done < 2; ++done) (void)next_event(users.sender.requests);
+  const bool asleep = !waiter.is_back();
   users.send(*this, from.triplet(), DAT_COMPLETION_SOLICITED_WAIT_FLAG);
   const Waited waited = waiter.result();
+  expect_that(asleep, "the waiter sleeps on", "the waiter is awake");
   expect(waited.code, succeeds);
   // Both were in the queue when the waiter woke, unless it woke for the first.
   expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
