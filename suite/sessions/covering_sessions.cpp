@@ -72,6 +72,7 @@ void set_memory(Theme& theme, Memory memory) {
 std::vector<Dimension> stream_dimensions() {
   constexpr std::array flags{false, true};
   constexpr std::array<std::uint32_t, 4> depths{depth_as_asked, 0, 1, 0x3FFF};
+  // The last is that of the loopback interface.
   constexpr std::array<std::uint32_t, 5> emss{0, 100, 536, 1100, 65'483};
   constexpr std::array memories{Memory::common, Memory::own_domain, Memory::shared_receives};
   constexpr std::array<std::size_t, 3> counts{1, 2, 3};

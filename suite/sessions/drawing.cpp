@@ -241,6 +241,7 @@ void draw_enhanced(RandomChoices& random, StreamSetup& stream) {
 }
 
 StreamSetup draw_stream(RandomChoices& random) {
+  // The last is that of the loopback interface.
   constexpr std::array<std::uint32_t, 6> emss{0, 0, 100, 536, 1100, 65'483};
   constexpr std::array<std::uint32_t, 5> private_data{0, 0, 1, 64, 63};
   StreamSetup stream;

@@ -27,6 +27,25 @@ struct Point {
   DAT_CONN_QUAL qualifier = 0;
 };
 
+/// A request at a service point whose requests have endpoints of the provider.
+struct ProviderRequest {
+  explicit ProviderRequest(DatBody& body)
+      : requests(body.ia().evd(DAT_EVD_CR_FLAG)),
+        pz(body.ia().pz()),
+        side(make_side(body.ia(), pz)) {
+    body.expect(point.create_any(body.ia().get(), requests.get(), DAT_PSP_PROVIDER_FLAG), succeeds);
+    body.need(ask(body.ia(), side.ep, point.qualifier), "no connect");
+    handle = arrival(body, requests).cr_handle;
+    body.need(CALL(dat_cr_query, handle, DAT_CR_FIELD_ALL, &cr), "no CR query");
+  }
+  Evd requests;
+  Point point;
+  Pz pz;
+  Side side;  ///< asks
+  DAT_CR_HANDLE handle = DAT_HANDLE_NULL;
+  DAT_CR_PARAM cr{};
+};
+
 DAT_RETURN query(DAT_HANDLE handle) {
   DAT_PSP_PARAM param{};
   return CALL(dat_psp_query, handle, DAT_PSP_FIELD_ALL, &param);
@@ -218,15 +237,8 @@ DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_psp_create),
 
 DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,
          calls(dat_psp_create_any, dat_ep_query), rules("dat.psp-create.provider-ep")) {
-  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  Point point;
-  expect(point.create_any(ia().get(), requests.get(), DAT_PSP_PROVIDER_FLAG), succeeds);
-  const Pz pz = ia().pz();
-  const Side side = make_side(ia(), pz);
-  need(ask(ia(), side.ep, point.qualifier), "no connect");
-  const auto request = arrival(*this, requests);
-  DAT_CR_PARAM cr{};
-  need(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &cr), "no CR query");
+  const ProviderRequest request(*this);
+  const DAT_CR_PARAM& cr = request.cr;
   expect_that(cr.local_ep_handle != DAT_HANDLE_NULL, "an endpoint", "DAT_HANDLE_NULL");
   auto ep = std::make_unique<DAT_EP_PARAM>();
   expect(CALL(dat_ep_query, cr.local_ep_handle, DAT_EP_FIELD_ALL, ep.get()), succeeds);
@@ -234,23 +246,16 @@ DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,
   same(*this, "receive EVD", ep->recv_evd_handle, DAT_HANDLE_NULL);
   same(*this, "request EVD", ep->request_evd_handle, DAT_HANDLE_NULL);
   same(*this, "connection EVD", ep->connect_evd_handle, DAT_HANDLE_NULL);
-  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+  (void)dat_cr_reject(request.handle, 0, nullptr);
 }
 
 // dat_ep_free: the rejection returns the endpoint to the provider.
 DAT_CASE(endpoint_of_the_provider_is_gone_with_the_rejection,
          calls(dat_psp_create_any, dat_cr_reject, dat_ep_query),
          rules("dat.psp-create.provider-ep"), with_hostile_handles) {
-  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  Point point;
-  expect(point.create_any(ia().get(), requests.get(), DAT_PSP_PROVIDER_FLAG), succeeds);
-  const Pz pz = ia().pz();
-  const Side side = make_side(ia(), pz);
-  need(ask(ia(), side.ep, point.qualifier), "no connect");
-  const auto request = arrival(*this, requests);
-  DAT_CR_PARAM cr{};
-  need(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &cr), "no CR query");
-  need(CALL(dat_cr_reject, request.cr_handle, 0, nullptr), "no rejection");
+  const ProviderRequest request(*this);
+  const DAT_CR_PARAM& cr = request.cr;
+  need(CALL(dat_cr_reject, request.handle, 0, nullptr), "no rejection");
   auto ep = std::make_unique<DAT_EP_PARAM>();
   expect(CALL(dat_ep_query, cr.local_ep_handle, DAT_EP_FIELD_ALL, ep.get()),
          returns(DAT_INVALID_HANDLE));
@@ -258,17 +263,11 @@ DAT_CASE(endpoint_of_the_provider_is_gone_with_the_rejection,
 
 DAT_CASE(endpoint_of_the_provider_connects_once_it_is_set_up,
          calls(dat_psp_create_any, dat_cr_accept), rules("dat.psp-create.provider-ep")) {
-  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  Point point;
-  expect(point.create_any(ia().get(), requests.get(), DAT_PSP_PROVIDER_FLAG), succeeds);
-  const Pz pz = ia().pz();
-  const Side side = make_side(ia(), pz), spare = make_side(ia(), pz);
-  need(ask(ia(), side.ep, point.qualifier), "no connect");
-  const auto request = arrival(*this, requests);
-  DAT_CR_PARAM cr{};
-  need(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &cr), "no CR query");
+  const ProviderRequest request(*this);
+  const DAT_CR_PARAM& cr = request.cr;
+  const Side spare = make_side(ia(), request.pz);
   auto param = std::make_unique<DAT_EP_PARAM>();
-  param->pz_handle = pz.get();
+  param->pz_handle = request.pz.get();
   param->recv_evd_handle = spare.receives.get();
   param->request_evd_handle = spare.requests.get();
   param->connect_evd_handle = spare.connection.get();
@@ -277,9 +276,9 @@ DAT_CASE(endpoint_of_the_provider_connects_once_it_is_set_up,
                 DAT_EP_FIELD_REQUEST_EVD_HANDLE | DAT_EP_FIELD_CONNECT_EVD_HANDLE,
             param.get()),
        "the endpoint cannot be set up");
-  expect(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), succeeds);
+  expect(CALL(dat_cr_accept, request.handle, DAT_HANDLE_NULL, 0, nullptr), succeeds);
   const Ep theirs(cr.local_ep_handle);
-  expect_event(side.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(request.side.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   const auto event = expect_event(spare.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, cr.local_ep_handle);
   expect_state(theirs, DAT_EP_STATE_CONNECTED);

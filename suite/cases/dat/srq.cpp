@@ -135,6 +135,18 @@ DAT_CASE(query_with_a_null_output_is_refused, calls(dat_srq_query),
 DAT_HANDLE_CASES(query, dat_srq_query, "dat.srq-query.invalid-handle", DAT_HANDLE_TYPE_SRQ,
                  freed(only(Queue(*this))), query(handle))
 
+namespace {
+
+/// Until a message has taken one of three receives; where the count is unknown, not at all.
+void await_taken(DatBody& body, Queue& queue) {
+  DAT_SRQ_PARAM param{};
+  param.available_dto_count = 3;
+  while (param.available_dto_count > 2)
+    body.need(CALL(dat_srq_query, queue.srq.get(), DAT_SRQ_FIELD_ALL, &param), "no query");
+}
+
+}  // namespace
+
 DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-query.counts")) {
   Queue queue(*this);
   Users users(*this, queue);
@@ -155,7 +167,7 @@ DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-
   users.send(*this, from.triplet());
   expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
   // The message takes its receive; where that cannot be queried, three are outstanding even so.
-  for (DAT_COUNT left = 3; left > 2;) left = queue.query(*this).available_dto_count;
+  await_taken(*this, queue);
   counts("before its completion is dequeued", 2, 3);
   expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
   counts("after one was taken", 2, 2);
@@ -163,16 +175,13 @@ DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-
 
 namespace {
 
-/// A Send has taken one of three receives. Where the available ones cannot be queried, it has once it is done.
+/// Three receives, of which a Send takes one.
 void let_one_arrive(DatBody& body, Queue& queue, Users& users) {
   for (DAT_UINT64 i = 0; i < 3; ++i) body.need(queue.post(i), "no receive");
   const Lmr from(body.ia(), queue.pz.get(), 64);
   users.send(body, from.triplet());
   body.expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
-  DAT_SRQ_PARAM param{};
-  param.available_dto_count = 3;
-  while (param.available_dto_count > 2)
-    body.need(CALL(dat_srq_query, queue.srq.get(), DAT_SRQ_FIELD_ALL, &param), "no query");
+  await_taken(body, queue);
 }
 
 void expect_two_outstanding(DatBody& body, Queue& queue) {

@@ -13,7 +13,7 @@ constexpr std::size_t long_message = 40000;
 constexpr std::size_t smallest_mulpdu = 128;
 constexpr std::size_t tiny_segment = 88;  ///< octets, of which TCP options may take some
 constexpr std::size_t shrunken_emss = 700;
-constexpr std::size_t emss_of_loopback = 65'483;
+constexpr std::size_t emss_of_loopback = 65'483;  ///< MTU 65536, IPv4, timestamps
 
 // The sizes of the ULPDUs of a long Send of the IUT.
 std::vector<std::size_t> sizes_of_a_long_send(Body& test, RuleRef rule) {

@@ -302,7 +302,8 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
     }
     stop(Verdict::inconclusive, "both Reads were answered");
   });
-  // A sender prepares more than TCP takes: what it has prepared of the second Response is counted only if it is sent.
+  // A sender prepares more than TCP takes: what it has prepared of the second Response is counted
+  // only if it is sent.
   for (const std::uint32_t ahead : {100'000U, 300'000U})
     row(fmt::format("behind {} octets of another, and large itself", ahead), [&] {
       establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
