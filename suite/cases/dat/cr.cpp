@@ -71,6 +71,12 @@ DAT_CASE(query_returns_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-que
          reinterpret_cast<const sockaddr_in*>(own)->sin_addr.s_addr);
   expect_that(param.remote_port_qual != 0, "a port", "none");
   same(*this, "endpoint", param.local_ep_handle, DAT_HANDLE_NULL);
+  // The port of the endpoint that asks is passed to its peer (dat_ep_connect).
+  DAT_EP_PARAM asking{};
+  need(CALL(dat_ep_query, pending.active.ep.get(), DAT_EP_FIELD_ALL, &asking), "no EP query");
+  advise_that(asking.local_port_qual == 0 || asking.local_port_qual == param.remote_port_qual,
+              fmt::format("port {}", asking.local_port_qual),
+              fmt::format("port {}", param.remote_port_qual));
 }
 
 DAT_CASE(query_returns_the_private_data, calls(dat_cr_query), rules("dat.cr-query.success")) {
@@ -363,6 +369,24 @@ DAT_CASE(endpoint_of_a_reserved_service_point_is_free_after_a_reject,
   expect_event(active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 
+DAT_CASE(private_data_of_a_reject_comes_from_a_reserved_service_point,
+         calls(dat_cr_reject, dat_rsp_create), rules("dat.cr-reject.private-data")) {
+  const Pz pz = ia().pz();
+  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
+  const Side passive = make_side(ia(), pz), active = make_side(ia(), pz);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  DAT_RSP_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_rsp_create, ia().get(), qualifier, passive.ep.get(), requests.get(), &handle),
+       "no RSP");
+  const Rsp rsp(handle);
+  need(ask(ia(), active.ep, qualifier), "no connect");
+  auto sent = private_octets(20);
+  expect(CALL(dat_cr_reject, arrival(*this, requests).cr_handle, 20, sent.data()), succeeds);
+  const auto data = expect_event(active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
+                        .event_data.connect_event_data;
+  expect_private_data(*this, sent, data.private_data, data.private_data_size);
+}
+
 DAT_CASE(reject_with_impossible_private_data_is_refused, calls(dat_cr_reject),
          rules("dat.cr-reject.invalid-parameter"), with_hostile_handles) {
   PendingRequest pending(*this);
@@ -381,6 +405,7 @@ DAT_CASE(request_is_handed_to_another_service_point, calls(dat_cr_handoff),
   PendingRequest pending(*this, sent);
   const Evd others = ia().evd(DAT_EVD_CR_FLAG);
   const auto [psp, qualifier] = ia().psp(others);
+  const DAT_PORT_QUAL peer_port = query(*this, pending.cr).remote_port_qual;
   expect(CALL(dat_cr_handoff, pending.cr, qualifier), succeeds);
   pending.cr = DAT_HANDLE_NULL;
   const auto request = arrival(*this, others);
@@ -388,6 +413,7 @@ DAT_CASE(request_is_handed_to_another_service_point, calls(dat_cr_handoff),
   same(*this, "Connection Qualifier", request.conn_qual, qualifier);
   const DAT_CR_PARAM param = query(*this, request.cr_handle);
   expect_private_data(*this, sent, param.private_data, param.private_data_size);
+  same(*this, "port of the peer", param.remote_port_qual, peer_port);
   expect(CALL(dat_cr_accept, request.cr_handle, pending.passive.ep.get(), 0, nullptr), succeeds);
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);

@@ -77,6 +77,9 @@ DAT_CASE(communicator_of_another_transport_is_refused, calls(dat_csp_create),
   form = common.comm;
   form.domain = AF_UNIX;
   refused("local sockets", form);
+  form = common.comm;
+  form.protocol = IPPROTO_SCTP;
+  refused("a stream over SCTP", form);
 }
 
 DAT_CASE(port_in_use_is_refused, calls(dat_csp_create), rules("dat.csp-create.port-in-use")) {

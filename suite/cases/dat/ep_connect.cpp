@@ -73,6 +73,42 @@ DAT_QOS unsupported_quality(DatBody& body) {
   body.stop(Verdict::not_applicable, "the provider has every quality of service");
 }
 
+/// The address of the IA with a port.
+sockaddr_storage address_of(const Ia& ia, DAT_CONN_QUAL qualifier) {
+  sockaddr_storage address{};
+  std::copy_n(reinterpret_cast<const std::byte*>(ia.address()),
+              reinterpret_cast<const sockaddr*>(ia.address())->sa_family == AF_INET6
+                  ? sizeof(sockaddr_in6)
+                  : sizeof(sockaddr_in),
+              reinterpret_cast<std::byte*>(&address));
+  // The port lies at the same place in both families.
+  reinterpret_cast<sockaddr_in*>(&address)->sin_port = htons(static_cast<std::uint16_t>(qualifier));
+  return address;
+}
+
+/// A connect with a time limit to a service point that does not decide.
+template <typename Connect>
+void expect_timeout(DatBody& body, Connect connect) {
+  const Pz pz = body.ia().pz();
+  const Side client = make_side(body.ia(), pz);
+  const Listener listener(body.ia());
+  const auto before = std::chrono::steady_clock::now();
+  const std::chrono::microseconds limit = time_to_ask(body);
+  body.expect(connect(client.ep, listener.qualifier, within(limit)), succeeds);
+  const DAT_CR_HANDLE cr = listener.next();
+  const DAT_EVENT event = next_event(client.connection);
+  const auto took = std::chrono::steady_clock::now() - before;
+  body.expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
+                       event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
+                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  body.advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
+                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  expect_endpoint(body, event, client.ep);
+  body.expect_that(took >= limit, "a timeout no earlier than asked for", "an earlier one");
+  body.expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+  (void)CALL(dat_cr_reject, cr, 0, nullptr);
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- connect
@@ -305,24 +341,17 @@ DAT_CASE(rejection_of_each_size_arrives, calls(dat_ep_connect, dat_cr_reject),
 }
 
 DAT_CASE(undecided_connect_times_out, calls(dat_ep_connect), rules("dat.ep-connect.timed-out")) {
-  const Pz pz = ia().pz();
-  const Side client = make_side(ia(), pz);
-  const Listener listener(ia());
-  const auto before = std::chrono::steady_clock::now();
-  const std::chrono::microseconds limit = time_to_ask(*this);
-  expect(start_connect(ia(), client.ep.get(), listener.qualifier, within(limit)), succeeds);
-  const DAT_CR_HANDLE cr = listener.next();
-  const DAT_EVENT event = next_event(client.connection);
-  const auto took = std::chrono::steady_clock::now() - before;
-  expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
-                  event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
-              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
-  advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
-              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
-  expect_endpoint(*this, event, client.ep);
-  expect_that(took >= limit, "a timeout no earlier than asked for", "an earlier one");
-  expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
-  (void)CALL(dat_cr_reject, cr, 0, nullptr);
+  expect_timeout(*this, [&](const Ep& ep, DAT_CONN_QUAL qualifier, const ConnectOptions& options) {
+    return start_connect(ia(), ep.get(), qualifier, options);
+  });
+}
+
+DAT_CASE(undecided_common_connect_times_out, calls(dat_ep_common_connect),
+         rules("dat.ep-connect.timed-out")) {
+  expect_timeout(*this, [&](const Ep& ep, DAT_CONN_QUAL qualifier, const ConnectOptions& options) {
+    sockaddr_storage address = address_of(ia(), qualifier);
+    return common_connect(ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), options);
+  });
 }
 
 DAT_CASE(acceptance_after_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept),
@@ -390,6 +419,22 @@ DAT_CASE(duplicate_connects_to_the_peer_of_its_model, calls(dat_ep_dup_connect),
   (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_state(duplicate.ep, DAT_EP_STATE_CONNECTED);
   expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(undecided_duplicate_times_out, calls(dat_ep_dup_connect),
+         rules("dat.ep-connect.timed-out")) {
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), within(time_to_ask(*this))),
+         succeeds);
+  const auto request = expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT);
+  const DAT_EVENT event = next_event(duplicate.connection);
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
+                  event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
+              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  expect_state(duplicate.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+  (void)CALL(dat_cr_reject, request.event_data.cr_arrival_event_data.cr_handle, 0, nullptr);
 }
 
 DAT_CASE(duplicate_of_an_unconnected_endpoint_is_refused, calls(dat_ep_dup_connect),
@@ -475,17 +520,9 @@ DAT_CASE(common_connect_reaches_a_socket_address, calls(dat_ep_common_connect),
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
   const Listener listener(ia());
-  sockaddr_storage address{};
-  std::copy_n(reinterpret_cast<const std::byte*>(ia().address()),
-              reinterpret_cast<const sockaddr*>(ia().address())->sa_family == AF_INET6
-                  ? sizeof(sockaddr_in6)
-                  : sizeof(sockaddr_in),
-              reinterpret_cast<std::byte*>(&address));
-  // The port lies at the same place in both families.
-  reinterpret_cast<sockaddr_in*>(&address)->sin_port =
-      htons(static_cast<std::uint16_t>(listener.qualifier));
+  sockaddr_storage address = address_of(ia(), listener.qualifier);
   expect(common_connect(client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address),
-                        private_octets(9)),
+                        with_data(private_octets(9))),
          succeeds);
   const DAT_CR_HANDLE cr = listener.next();
   expect_data(*this, data_of_request(*this, cr), private_octets(9));
@@ -507,7 +544,7 @@ DAT_CASE(common_connect_with_too_much_private_data_is_refused, calls(dat_ep_comm
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
-  expect(common_connect(client.ep.get(), ia().address(), private_octets(most + 1)),
+  expect(common_connect(client.ep.get(), ia().address(), with_data(private_octets(most + 1))),
          returns(DAT_INVALID_PARAMETER));
 }
 

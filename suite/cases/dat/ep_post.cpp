@@ -47,6 +47,46 @@ DAT_CASE(receive_completion_describes_the_message, calls(dat_ep_post_recv),
     });
 }
 
+DAT_CASE(cookies_come_back_whole,
+         calls(dat_ep_post_send, dat_ep_post_recv, dat_ep_post_rdma_write, dat_ep_post_rdma_read,
+               dat_ep_post_rdma_read_to_rmr),
+         rules("dat.ep-post-send.success", "dat.ep-post-recv.success",
+               "dat.ep-post-rdma-write.success", "dat.ep-post-rdma-read.success",
+               "dat.ep-post-rdma-read-to-rmr.success")) {
+  const PairWithMemory setup(*this);
+  const DAT_EP_HANDLE ep = setup.pair.active.ep.get();
+  const auto judge = [&](const char* name, RuleRef rule, const auto& post) {
+    row(name, [&] {
+      for (const DAT_UINT64 id : {DAT_UINT64{0xFEDC'BA98'7654'3210}, DAT_UINT64{1} << 63U,
+                                  DAT_UINT64{1} << 32U, ~DAT_UINT64{0}}) {
+        expect(post(id), succeeds, rule);
+        (void)expect_completion(setup.pair.active.requests, id, DAT_DTO_SUCCESS, rule);
+      }
+    });
+  };
+  judge("RDMA Write", "dat.ep-post-rdma-write.success", [&](DAT_UINT64 id) {
+    return post_write(ep, {setup.own.triplet(0, 8)}, setup.peer.remote(0, 8), id);
+  });
+  judge("RDMA Read", "dat.ep-post-rdma-read.success", [&](DAT_UINT64 id) {
+    return post_read(ep, {setup.own.triplet(8, 8)}, setup.peer.remote(8, 8), id);
+  });
+  row("Send and receive", [&] {
+    for (const DAT_UINT64 id : {DAT_UINT64{0xFEDC'BA98'7654'3210}, ~DAT_UINT64{0}}) {
+      expect(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id - 1), succeeds,
+             "dat.ep-post-recv.success");
+      expect(post_send(ep, {setup.own.triplet(0, 8)}, id), succeeds);
+      (void)expect_completion(setup.pair.active.requests, id, DAT_DTO_SUCCESS);
+      (void)expect_completion(setup.pair.passive.receives, id - 1, DAT_DTO_SUCCESS,
+                              "dat.ep-post-recv.success");
+    }
+  });
+  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  judge("RDMA Read to a window", "dat.ep-post-rdma-read-to-rmr.success", [&](DAT_UINT64 id) {
+    const DAT_RMR_TRIPLET to = window.triplet(setup.own, 8), from = setup.peer.remote(0, 8);
+    return post_read_to_rmr(ep, &to, &from, id);
+  });
+}
+
 DAT_CASE(receive_fills_its_segments_in_order, calls(dat_ep_post_recv, dat_ep_post_send),
          rules("dat.ep-post-recv.success", "dat.ep-post-send.success")) {
   PairWithMemory setup(*this);

@@ -191,27 +191,68 @@ DAT_CASE(each_unsignalled_completion_leaves_its_waiter_asleep,
       of_peer, send);
 }
 
-DAT_CASE(solicited_message_wakes_its_waiter, calls(dat_ep_post_send, dat_evd_wait),
+// A bind is done before the Write behind it starts, and the Write is placed.
+DAT_CASE(unsignalled_bind_leaves_its_waiter_asleep, calls(dat_rmr_bind, dat_evd_wait),
+         rules("dat.ep-post-send.unsignalled")) {
+  const Pz pz = ia().pz();
+  DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
+  attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+  PairOptions options;
+  options.attributes = &attr;
+  PairWithMemory setup(*this, options);
+  const Side& side = setup.pair.active;
+  DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_rmr_create, setup.pair.pz.get(), &handle), "no window");
+  const Rmr rmr(handle);
+  const DAT_LMR_TRIPLET segment = setup.own.triplet(0, 64);
+  DAT_RMR_CONTEXT context = 0;
+  Waiter waiter(side.requests);
+  const DAT_RETURN bound =
+      CALL(dat_rmr_bind, rmr.get(), setup.own.get(), &segment, DAT_MEM_PRIV_REMOTE_READ_FLAG,
+           DAT_VA_TYPE_VA, side.ep.get(), cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG, &context);
+  need(post_write(side.ep.get(), {setup.own.triplet(0, 8)}, setup.peer.remote(8, 8), 2,
+                  with_flags(DAT_COMPLETION_UNSIGNALLED_FLAG)),
+       "no write");
+  await_change(setup.peer.octets()[8], peer_octet);
+  const bool asleep = !waiter.is_back();
+  need(post_write(side.ep.get(), {setup.own.triplet(0, 8)}, setup.peer.remote(8, 8), 3),
+       "no write");
+  const Waited waited = waiter.result();
+  expect(bound, succeeds);
+  expect_that(asleep, "the waiter sleeps on", "the waiter is awake");
+  expect(waited.code, succeeds);
+}
+
+DAT_CASE(solicited_message_wakes_its_waiter,
+         calls(dat_ep_post_send, dat_ep_post_send_with_invalidate, dat_evd_wait),
          rules("dat.ep-post-send.solicited")) {
   const Pz pz = ia().pz();
   DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
   attr.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
   PairOptions options;
   options.attributes = &attr;
-  const Pair pair = connected(options);
-  const Lmr memory(ia(), pair.pz.get(), 64);
-  for (DAT_UINT64 id = 1; id <= 2; ++id)
-    need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
-  Waiter waiter(pair.passive.receives);
-  const DAT_RETURN plain = post_send(pair.active.ep.get(), {memory.triplet(8, 8)}, 1);
-  const DAT_RETURN solicited = post_send(pair.active.ep.get(), {memory.triplet(8, 8)}, 2,
-                                         with_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG));
-  const Waited waited = waiter.result();
-  expect(plain, succeeds);
-  expect(solicited, succeeds);
-  expect(waited.code, succeeds);
-  // Both were in the queue when the waiter woke, unless it woke for the first.
-  expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
+  for (const bool invalidates : {false, true})
+    row(invalidates ? "Send with Invalidate" : "Send", [&] {
+      const PairWithMemory setup(*this, options);
+      const Pair& pair = setup.pair;
+      Window window;
+      if (invalidates) window = bind_window(pair, pair.passive, setup.peer);
+      for (DAT_UINT64 id = 1; id <= 2; ++id)
+        need(post_recv(pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
+      Waiter waiter(pair.passive.receives);
+      const DAT_RETURN plain = post_send(pair.active.ep.get(), {setup.own.triplet(8, 8)}, 1);
+      const PostOptions flags = with_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG);
+      const DAT_RETURN solicited =
+          invalidates ? post_send_with_invalidate(pair.active.ep.get(), {setup.own.triplet(8, 8)},
+                                                  2, window.context, flags)
+                      : post_send(pair.active.ep.get(), {setup.own.triplet(8, 8)}, 2, flags);
+      const Waited waited = waiter.result();
+      expect(plain, succeeds);
+      expect(solicited, succeeds);
+      expect(waited.code, succeeds);
+      // Both were in the queue when the waiter woke, unless it woke for the first.
+      expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
+    });
 }
 
 DAT_CASE(fenced_write_waits_for_the_read, calls(dat_ep_post_rdma_write),
@@ -282,6 +323,27 @@ DAT_CASE(fenced_read_into_several_segments_waits_for_the_read, calls(dat_ep_post
   for (DAT_UINT64 id = 1; id <= 2; ++id)
     (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
   expect_octets(*this, target, 0, size, std::byte{2});
+}
+
+// What the Read fills is the window that is unbound behind it.
+DAT_CASE(fenced_unbind_waits_for_the_read, calls(dat_rmr_bind, dat_ep_post_rdma_read_to_rmr),
+         rules("dat.ep-post-send.fence"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 256 * 1024;
+  Lmr target(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{1});
+  const Lmr source(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{2});
+  const Window window = bind_window(pair, pair.active, target);
+  const DAT_RMR_TRIPLET to = window.triplet(target, size), from = source.remote();
+  need(post_read_to_rmr(pair.active.ep.get(), &to, &from, 1), "no read");
+  const DAT_LMR_TRIPLET none = target.triplet(0, 0);
+  DAT_RMR_CONTEXT context = 0;
+  expect(CALL(dat_rmr_bind, window.rmr.get(), target.get(), &none, DAT_MEM_PRIV_ALL_FLAG,
+              DAT_VA_TYPE_VA, pair.active.ep.get(), cookie(2), DAT_COMPLETION_BARRIER_FENCE_FLAG,
+              &context),
+         succeeds);
+  (void)expect_completion(pair.active.requests, 1, DAT_DTO_SUCCESS);
+  expect_octets(*this, target, 0, size, std::byte{2});
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
 }
 
 DAT_CASE(completions_keep_the_order_of_their_posts,

@@ -46,8 +46,15 @@ Returns at_once(DatBody& body, const Returns& wanted) {
   return attr.dto_async_return_guaranteed != DAT_FALSE ? wanted.or_tolerably(DAT_SUCCESS) : wanted;
 }
 
-void judge_segments(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, bool passive) {
-  const PairWithMemory setup(body);
+/// `smallest`: this limit of the endpoint is 1 while the others are as usual, so that another
+/// one would admit more.
+void judge_segments(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, bool passive,
+                    bool smallest) {
+  DAT_EP_ATTR attr = attributes_of(body, make_side(body.ia(), body.ia().pz()).ep);
+  if (smallest) attr.*limit = 1;
+  PairOptions attributes;
+  attributes.attributes = &attr;
+  const PairWithMemory setup(body, attributes);
   const Ep& ep = passive ? setup.pair.passive.ep : setup.pair.active.ep;
   const DAT_COUNT most = attributes_of(body, ep).*limit;
   const auto refused = [&](const char* name, Segments segments, std::optional<DAT_COUNT> count) {
@@ -58,8 +65,9 @@ void judge_segments(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, bo
                   returns(DAT_INVALID_PARAMETER));
     });
   };
-  refused("a negative number", {setup.own.triplet(0, 8)}, -1);
-  refused("one more than the endpoint takes",
+  if (!smallest) refused("a negative number", {setup.own.triplet(0, 8)}, -1);
+  refused(smallest ? "one more than an endpoint takes that takes fewest of these"
+                   : "one more than the endpoint takes",
           Segments(static_cast<std::size_t>(most) + 1, setup.own.triplet(0, 1)), std::nullopt);
   body.expect_state(setup.pair.active.ep, DAT_EP_STATE_CONNECTED);
 }
@@ -172,7 +180,8 @@ void judge_flush(DatBody& body, Post post, bool receive) {
 #define POST_CASES(slug, function, prefix, post, limit, sink, passive)                          \
   DAT_CASE(slug##_of_too_many_segments_is_refused, calls(function),                             \
            rules("dat." prefix ".segments")) {                                                  \
-    judge_segments(*this, post, &DAT_EP_ATTR::limit, passive);                                  \
+    for (const bool smallest : {false, true})                                                   \
+      judge_segments(*this, post, &DAT_EP_ATTR::limit, passive, smallest);                      \
   }                                                                                             \
   DAT_CASE(slug##_that_lacks_its_segments_is_refused, calls(function),                          \
            rules("dat." prefix ".segments"), with_hostile_handles) {                            \

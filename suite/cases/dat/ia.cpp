@@ -204,6 +204,13 @@ DAT_CASE(graceful_close_with_an_object_is_refused, calls(dat_ia_close),
   refused("a protection zone", [&] { return one.pz(); });
   refused("an EVD", [&] { return one.evd(DAT_EVD_DTO_FLAG); });
   refused("a CNO", [&] { return one.cno(); });
+  refused("an endpoint without parts", [&] {
+    DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
+    need(dat_ep_create(one.get(), DAT_HANDLE_NULL, DAT_HANDLE_NULL, DAT_HANDLE_NULL,
+                       DAT_HANDLE_NULL, nullptr, &ep),
+         "no endpoint");
+    return Ep(ep);
+  });
   refused("all kinds", [&] { return LiveObjects(one); });
   refused("a connection", [&] { return connect_pair(one, {}); });
 }

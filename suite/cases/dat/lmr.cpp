@@ -406,6 +406,37 @@ DAT_CASE(query_returns_what_the_region_was_made_of, calls(dat_lmr_query),
   same(*this, "registered address", param.registered_address, made.address);
 }
 
+DAT_CASE(query_tells_regions_of_every_kind_apart, calls(dat_lmr_query),
+         rules("dat.lmr-query.success")) {
+  const Pz pz = ia().pz();
+  const auto judge = [&](const char* name, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type) {
+    row(name, [&] {
+      Made made;
+      need(made.create(ia().get(), pz.get(), 100, privileges, va_type), "no LMR");
+      DAT_LMR_PARAM param{};
+      expect(CALL(dat_lmr_query, made.lmr, DAT_LMR_FIELD_ALL, &param), succeeds);
+      same(*this, "privileges", param.mem_priv, privileges);
+      same(*this, "kind of addresses", param.va_type, va_type);
+      same(*this, "local context", param.lmr_context, made.local);
+      // Without remote privileges there is none.
+      advise_that(param.rmr_context == made.remote,
+                  fmt::format("remote context {:#x}", made.remote),
+                  fmt::format("remote context {:#x}", param.rmr_context));
+      same(*this, "registered address", param.registered_address, made.address);
+    });
+  };
+  judge(
+      "local privileges alone",
+      static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG),
+      DAT_VA_TYPE_VA);
+  judge(
+      "for the peer to read",
+      static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG),
+      DAT_VA_TYPE_VA);
+  if (ia().attributes().zb_supported != DAT_FALSE)
+    judge("zero-based", DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_ZB);
+}
+
 DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_lmr_query),
          rules("dat.lmr-query.invalid-parameter")) {
   const Pz pz = ia().pz();

@@ -480,6 +480,21 @@ DAT_CASE(watermark_below_the_receives_is_not_reported, calls(dat_srq_set_lw),
   expect(got, returns(DAT_QUEUE_EMPTY));
 }
 
+DAT_CASE(watermark_of_none_is_never_passed, calls(dat_srq_set_lw),
+         rules("dat.srq-set-lw.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  expect(queue.post(1), succeeds);
+  expect(CALL(dat_srq_set_lw, queue.srq.get(), 0), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  users.send(*this, from.triplet());
+  (void)expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
+  same(*this, "low watermark", queue.query(*this).low_watermark, 0);
+  DAT_EVENT event{};
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
+}
+
 DAT_CASE(watermark_beyond_the_queue_is_refused, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.invalid-parameter")) {
   Queue queue(*this);

@@ -10,10 +10,11 @@ DAT_CASE(receive_of_the_queue_takes_a_message, calls(dat_srq_post_recv),
   Queue queue(*this);
   Users users(*this, queue);
   users.connect(*this);
-  expect(queue.post(77, {queue.memory.triplet(0, 64)}), succeeds);
+  constexpr DAT_UINT64 cookie = 0xFEDC'BA98'7654'3210;  // all of it comes back
+  expect(queue.post(cookie, {queue.memory.triplet(0, 64)}), succeeds);
   const Lmr from(ia(), queue.pz.get(), 40, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
   users.send(*this, from.triplet());
-  const auto data = expect_completion(users.receiver.receives, 77, DAT_DTO_SUCCESS);
+  const auto data = expect_completion(users.receiver.receives, cookie, DAT_DTO_SUCCESS);
   same(*this, "length", data.transfered_length, 40);
   same(*this, "endpoint", data.ep_handle, users.receiver.ep.get());
   same(*this, "operation", data.operation, DAT_DTO_RECEIVE);

@@ -120,10 +120,11 @@ DAT_RETURN start_connect(const Ia& ia, DAT_EP_HANDLE ep, DAT_CONN_QUAL qualifier
 }
 
 DAT_RETURN common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-                          const std::vector<std::byte>& data) {
+                          const ConnectOptions& options) {
   return called("dat_ep_common_connect", [&] {
-    return DAT_EP_COMMON_CONNECT(ep, address, DAT_TIMEOUT_INFINITE,
-                                 static_cast<DAT_COUNT>(data.size()), pointer_of(data));
+    return DAT_EP_COMMON_CONNECT(ep, address, options.timeout,
+                                 static_cast<DAT_COUNT>(options.data.size()),
+                                 pointer_of(options.data));
   });
 }
 

@@ -66,7 +66,7 @@ struct ConnectOptions {
 DAT_RETURN start_connect(const Ia& ia, DAT_EP_HANDLE ep, DAT_CONN_QUAL qualifier,
                          const ConnectOptions& options = {});
 DAT_RETURN common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-                          const std::vector<std::byte>& data = {});
+                          const ConnectOptions& options = {});
 DAT_RETURN dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE model, const ConnectOptions& options = {});
 
 /// A service point with its dispatcher.
