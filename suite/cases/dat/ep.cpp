@@ -339,6 +339,23 @@ DAT_CASE(read_into_several_segments_is_one_request, calls(dat_ep_get_status, dat
   expect_that(requests != DAT_FALSE, "requests idle", "requests outstanding");
 }
 
+DAT_CASE(endpoint_is_idle_once_its_work_is_flushed, calls(dat_ep_get_status),
+         rules("dat.ep-get-status.success")) {
+  const Pair pair = connected();
+  const Lmr memory(ia(), pair.pz.get(), 64);
+  const DAT_EP_HANDLE ep = pair.passive.ep.get();
+  need(post_recv(ep, {memory.triplet(0, 8)}, 1), "no receive");
+  end_connection(pair);
+  need(post_send(ep, {memory.triplet(8, 8)}, 2), "no send");
+  (void)next_event(pair.passive.receives);
+  (void)next_event(pair.passive.requests);
+  DAT_EP_STATE state{};
+  DAT_BOOLEAN receives = DAT_FALSE, requests = DAT_FALSE;
+  expect(CALL(dat_ep_get_status, ep, &state, &receives, &requests), succeeds);
+  expect_that(receives == DAT_TRUE, "no receive outstanding", "one outstanding");
+  expect_that(requests == DAT_TRUE, "no request outstanding", "one outstanding");
+}
+
 DAT_CASE(status_may_be_asked_in_part, calls(dat_ep_get_status), rules("dat.ep-get-status.success"),
          with_hostile_handles) {
   const Pz pz = ia().pz();

@@ -320,6 +320,22 @@ DAT_CASE(receives_are_flushed_when_there_is_no_listener, calls(dat_ep_connect, d
   (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
 }
 
+DAT_CASE(work_after_a_failed_connect_is_flushed,
+         calls(dat_ep_connect, dat_ep_post_recv, dat_ep_post_send),
+         rules("dat.ep-post-recv.flushed", "dat.ep-post-send.flushed")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  need(start_connect(ia(), client.ep.get(), free_qualifier(ia())), "no connect");
+  if (next_event(client.connection).event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
+    stop(Verdict::inconclusive, "there is a listener");
+  expect(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), succeeds);
+  (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
+  expect(post_send(client.ep.get(), {memory.triplet(8, 8)}, 2), succeeds,
+         "dat.ep-post-send.flushed");
+  (void)expect_completion(client.requests, 2, DAT_DTO_ERR_FLUSHED, "dat.ep-post-send.flushed");
+}
+
 DAT_CASE(rejection_of_each_size_arrives, calls(dat_ep_connect, dat_cr_reject),
          rules("dat.ep-connect.peer-rejected"), deadline_of(10s)) {
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
@@ -419,6 +435,23 @@ DAT_CASE(duplicate_connects_to_the_peer_of_its_model, calls(dat_ep_dup_connect),
   (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_state(duplicate.ep, DAT_EP_STATE_CONNECTED);
   expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(duplicate_of_a_duplicate_connects_to_the_same_peer, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.success")) {
+  const Pair pair = connected();
+  std::array<Side, 2> duplicates{make_side(ia(), pair.pz), make_side(ia(), pair.pz)};
+  std::array<Side, 2> servers{make_side(ia(), pair.pz), make_side(ia(), pair.pz)};
+  const Ep* model = &pair.active.ep;
+  for (std::size_t i = 0; i < duplicates.size(); ++i) {
+    const Side& duplicate = duplicates.at(i);
+    expect(dup_connect(duplicate.ep.get(), model->get()), succeeds);
+    const auto request =
+        expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
+    need(CALL(dat_cr_accept, request.cr_handle, servers.at(i).ep.get(), 0, nullptr), "no accept");
+    (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    model = &duplicate.ep;
+  }
 }
 
 DAT_CASE(undecided_duplicate_times_out, calls(dat_ep_dup_connect),

@@ -34,12 +34,13 @@ void expect_more(DatBody& body, const Waited& waited, DAT_COUNT more, RuleRef ru
 DAT_CASE(software_event_arrives_as_it_was_posted, calls(dat_evd_post_se, dat_evd_dequeue),
          rules("dat.evd-post-se.success", "dat.evd-dequeue.success")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
-  expect(post_software(evd, 0x1234), succeeds);
+  constexpr auto number = ~std::uintptr_t{0x1234};  // all of the pointer
+  expect(post_software(evd, number), succeeds);
   DAT_EVENT event{};
   expect(CALL(dat_evd_dequeue, evd.get(), &event), succeeds, "dat.evd-dequeue.success");
   expect_that(event.event_number == DAT_SOFTWARE_EVENT, "DAT_SOFTWARE_EVENT",
               event_text(event.event_number), "dat.evd-dequeue.success");
-  expect_number(*this, event, 0x1234);
+  expect_number(*this, event, number);
   expect_that(event.evd_handle == evd.get(), "the handle of the EVD", "another handle",
               "dat.evd-dequeue.success");
 }

@@ -71,13 +71,16 @@ DAT_CASE(endpoint_of_the_shared_queue_of_another_ia_is_refused, calls(dat_ep_cre
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
   const DAT_EP_ATTR usual = usual_attributes(*this);
-  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
-  // With the queue's own zone, so that the zones do not differ.
-  const DAT_RETURN got =
-      CALL(dat_ep_create_with_srq, ia().get(), elsewhere.pz.get(), side.receives.get(),
-           side.requests.get(), side.connection.get(), srq.get(), &usual, &handle);
-  const Ep made(got == DAT_SUCCESS ? handle : DAT_HANDLE_NULL);
-  expect(got, refused_handle);
+  // With either zone: the queue's own, so that the zones do not differ, and one of the endpoint's IA.
+  for (const Pz* zone : {&elsewhere.pz, &pz})
+    row(zone == &pz ? "in a zone of the endpoint's IA" : "in the queue's zone", [&] {
+      DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+      const DAT_RETURN got =
+          CALL(dat_ep_create_with_srq, ia().get(), zone->get(), side.receives.get(),
+               side.requests.get(), side.connection.get(), srq.get(), &usual, &handle);
+      const Ep made(got == DAT_SUCCESS ? handle : DAT_HANDLE_NULL);
+      expect(got, refused_handle);
+    });
 }
 
 DAT_CASE(modify_to_the_parts_of_another_ia_is_refused, calls(dat_ep_modify, dat_ep_query),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Reserved service points: dat_rsp_create, dat_rsp_query, dat_rsp_free.
+#include "suite/cases/dat/framework/dat_posts.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
 
 namespace suite::cases::dat {
@@ -102,6 +103,27 @@ DAT_CASE(request_is_accepted_with_no_other_endpoint, calls(dat_rsp_create, dat_c
   expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_event(reserved.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_state(reserved.passive.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(receives_posted_before_the_acceptance_take_messages,
+         calls(dat_ep_post_recv, dat_rsp_create, dat_cr_accept),
+         rules("dat.ep-post-recv.success", "dat.rsp-create.success")) {
+  Reserved reserved(*this);
+  const Lmr memory(ia(), reserved.pz.get(), 64);
+  const DAT_EP_HANDLE passive = reserved.passive.ep.get();
+  expect(post_recv(passive, {memory.triplet(0, 8)}, 1), succeeds);
+  expect(reserved.create(*this), succeeds, "dat.rsp-create.success");
+  expect(post_recv(passive, {memory.triplet(8, 8)}, 2), succeeds);  // reserved
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  expect(post_recv(passive, {memory.triplet(16, 8)}, 3), succeeds);  // its request is pending
+  need(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), "no accept");
+  expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED,
+               "dat.rsp-create.success");
+  for (DAT_UINT64 id = 1; id <= 3; ++id) {
+    need(post_send(reserved.active.ep.get(), {memory.triplet(24, 8)}, id), "no send");
+    (void)expect_completion(reserved.passive.receives, id, DAT_DTO_SUCCESS);
+  }
 }
 
 DAT_CASE(second_request_is_not_taken, calls(dat_rsp_create), rules("dat.rsp-create.one-request")) {

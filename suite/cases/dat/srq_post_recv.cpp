@@ -63,6 +63,38 @@ DAT_CASE(solicited_message_of_the_queue_wakes_its_waiter, calls(dat_srq_post_rec
   expect_that(waited.more == 1, "1 more", fmt::format("{} more", waited.more));
 }
 
+DAT_CASE(receive_of_the_queue_tells_which_window_has_ended,
+         calls(dat_srq_post_recv, dat_ep_post_send_with_invalidate),
+         rules("dat.ep-post-send-with-invalidate.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  const Lmr memory(ia(), queue.pz.get(), 64);
+  DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(DAT_RMR_CREATE_FOR_EP, queue.pz.get(), &handle), "no window");
+  const Rmr rmr(handle);
+  const DAT_LMR_TRIPLET segment = memory.triplet();
+  DAT_RMR_CONTEXT context = 0;
+  need(CALL(dat_rmr_bind, rmr.get(), memory.get(), &segment, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA,
+            users.receiver.ep.get(), cookie(0), DAT_COMPLETION_DEFAULT_FLAG, &context),
+       "no bind");
+  (void)next_event(users.receiver.requests);
+  expect(queue.post(5), succeeds);
+  expect(post_send_with_invalidate(users.sender.ep.get(), {memory.triplet(0, 8)}, 6, context),
+         succeeds);
+  const auto data = expect_completion(users.receiver.receives, 5, DAT_DTO_SUCCESS);
+  same(*this, "operation", data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
+  same(*this, "context", data.rmr_context, context);
+}
+
+DAT_CASE(threshold_needs_completions_of_the_queue_that_notify,
+         calls(dat_ep_create_with_srq, dat_evd_wait), rules("dat.evd-wait.selective")) {
+  Queue queue(*this);
+  const Users users(*this, queue, {.flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG});
+  expect(wait_on(users.receiver.receives, 0, 2).code, returns(DAT_INVALID_STATE));
+  expect(wait_on(users.receiver.receives, 0, 1).code, returns(DAT_TIMEOUT_EXPIRED));
+}
+
 DAT_CASE(segments_are_filled_in_their_order, calls(dat_srq_post_recv),
          rules("dat.srq-post-recv.segments")) {
   Queue queue(*this);
