@@ -8,6 +8,15 @@
 
 namespace rnic::dat {
 
+namespace {
+
+/// The consumer has seen the completion of a shared queue's receive, or never will.
+void count_off(DAT_SRQ_HANDLE from_srq) {
+  if (Srq* srq = find<Srq>(from_srq)) --srq->outstanding;
+}
+
+}  // namespace
+
 Evd::~Evd() {
   while (take()) {
   }
@@ -16,6 +25,7 @@ Evd::~Evd() {
 
 void Evd::post(DAT_EVENT event, Notice notice, DAT_SRQ_HANDLE from_srq) {
   if (full()) {
+    count_off(from_srq);
     if (std::exchange(overflown_, true) || ia == nullptr) return;
     return ia->report(DAT_ASYNC_ERROR_EVD_OVERFLOW, *this, DAT_EVD_OVERFLOW_ERROR);
   }
@@ -34,7 +44,7 @@ std::optional<DAT_EVENT> Evd::take() {
   const Entry entry = queue_.front();
   queue_.pop_front();
   overflown_ = false;
-  if (Srq* srq = find<Srq>(entry.from_srq)) --srq->outstanding;
+  count_off(entry.from_srq);
   return entry.event;
 }
 

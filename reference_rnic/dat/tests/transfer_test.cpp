@@ -372,6 +372,29 @@ BOOST_AUTO_TEST_CASE(endpoints_share_receives_and_tell_of_watermarks) {
   BOOST_CHECK_EQUAL(broken.event_data.asynch_error_event_data.dat_handle, server.ep);
 }
 
+BOOST_AUTO_TEST_CASE(completion_that_is_lost_gives_back_its_place_in_the_shared_queue) {
+  OpenIa opened;
+  DAT_SRQ_ATTR attr{.max_recv_dtos = 2, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT};
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  CHECK_DAT(dat_srq_create(opened.ia, opened.pz, &attr, &srq));
+  Region memory(opened, 64);
+  DAT_LMR_TRIPLET segment = memory.local(0, 8);
+  for (DAT_UINT64 id : {1U, 2U}) CHECK_DAT(dat_srq_post_recv(srq, 1, &segment, cookie(id)));
+  const DAT_EP_ATTR ep_attr{};
+  Side client(opened), server(opened, &ep_attr, srq, 1);
+  Service service(opened);
+  ask(opened, client, service.port);
+  CHECK_DAT(dat_cr_accept(service.next().cr_handle, server.ep, 0, nullptr));
+  wait_for(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  for (DAT_UINT64 id : {3U, 4U}) {
+    post_send(client, segment, id);
+    wait_for_dto(client.request);
+  }
+  wait_for(opened.async_evd, DAT_ASYNC_ERROR_EVD_OVERFLOW);
+  check(wait_for_dto(server.recv), server, DAT_DTO_RECEIVE, 1, 8);
+  for (DAT_UINT64 id : {5U, 6U}) CHECK_DAT(dat_srq_post_recv(srq, 1, &segment, cookie(id)));
+}
+
 BOOST_AUTO_TEST_CASE(megabytes_arrive_as_they_were_sent) {
   Connected pair;
   constexpr std::size_t size = std::size_t{4} << 20;

@@ -102,8 +102,8 @@ struct Region {
 /// One side: an Endpoint and an EVD for each of its streams.
 struct Side {
   explicit Side(const OpenIa& opened, const DAT_EP_ATTR* attr = nullptr,
-                DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL) {
-    recv = opened.make_evd(DAT_EVD_DTO_FLAG);
+                DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL, DAT_COUNT receives = 64) {
+    recv = opened.make_evd(DAT_EVD_DTO_FLAG, receives);
     request = opened.make_evd(DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG);
     connection = opened.make_evd(DAT_EVD_CONNECTION_FLAG);
     if (srq == DAT_HANDLE_NULL)
