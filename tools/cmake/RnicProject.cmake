@@ -2,6 +2,7 @@
 # What every component shares: language level, warnings, sanitizers, and the two functions that declare a component.
 
 include(CheckIPOSupported)
+include("${CMAKE_CURRENT_LIST_DIR}/RnicCompilerCache.cmake")
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,12 +13,6 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 option(RNIC_REQUIRE_ALL "Fail when a part would be left out for want of a package" OFF)
 option(RNIC_PROTOCOL_ONLY "Build only the protocol (base to reference_rnic/access) and its tests" OFF)
 set(RNIC_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
-
-find_program(RNIC_CCACHE ccache)
-if(RNIC_CCACHE)
-  # It takes a precompiled header by its content, and defines no __TIME__.
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${RNIC_CCACHE}")
-endif()
 
 add_library(rnic_options INTERFACE)
 target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
