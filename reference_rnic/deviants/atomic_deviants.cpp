@@ -63,6 +63,15 @@ struct FetchAddCompareMaskClear : Decisions {
   }
 };
 
+struct MasksOfZeroSentAsNone : Decisions {
+  void atomic_request(const PostedWork&, AtomicRequestHeader& header) override {
+    constexpr std::uint64_t all = ~std::uint64_t{0};
+    if (is_fetch_add(header)) return;
+    if (header.add_or_swap_mask.value() == 0) header.add_or_swap_mask = all;
+    if (header.compare_mask.value() == 0) header.compare_mask = all;
+  }
+};
+
 // ---- how Requests of the peer are checked ----
 
 struct RefusesAtomicReservedBits : Decisions {
@@ -292,6 +301,7 @@ constexpr StreamRow rows[] = {
     stream_row<FetchAddDataSentLittleEndian>(Deviation::fetch_add_data_sent_little_endian),
     stream_row<FetchAddCompareDataSet>(Deviation::fetch_add_compare_data_set),
     stream_row<FetchAddCompareMaskClear>(Deviation::fetch_add_compare_mask_clear),
+    stream_row<MasksOfZeroSentAsNone>(Deviation::masks_of_zero_sent_as_none),
     stream_row<RefusesAtomicReservedBits>(Deviation::refuses_atomic_reserved_bits),
     stream_row<RefusesFetchAddCompareData>(Deviation::refuses_fetch_add_compare_data),
     stream_row<RefusesFetchAddCompareMask>(Deviation::refuses_fetch_add_compare_mask),

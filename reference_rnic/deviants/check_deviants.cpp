@@ -194,6 +194,15 @@ struct RefusesRdmapReservedBits : Decisions {
   }
 };
 
+struct TerminateTakenAsWrongRtr : Decisions {
+  void checked(RuleId rule, const Incoming& incoming, std::optional<Fault>& found) override {
+    if (!found && checks_opcode(rule) && opcode_of(incoming) == Opcode::terminate &&
+        incoming.state == stream::State::awaiting_first_fpdu &&
+        incoming.context.negotiated.peer_to_peer)
+      found = incoming.fault(wire::cause::mpa_no_rtr, "not an RTR indication");
+  }
+};
+
 struct OnlyResponseTakenAfterRequest : Decisions {
   void checked(RuleId rule, const Incoming& incoming, std::optional<Fault>& found) override {
     const Opcode opcode = opcode_of(incoming);
@@ -291,6 +300,7 @@ constexpr StreamRow rows[] = {
     stream_row<UnknownStagInvalidated>(Deviation::unknown_stag_invalidated),
     stream_row<RefusesDdpReservedBits>(Deviation::refuses_ddp_reserved_bits),
     stream_row<RefusesRdmapReservedBits>(Deviation::refuses_rdmap_reserved_bits),
+    stream_row<TerminateTakenAsWrongRtr>(Deviation::terminate_taken_as_wrong_rtr),
     stream_row<OnlyResponseTakenAfterRequest>(Deviation::only_response_taken_after_request),
     stream_row<LateReadResponseRefused>(Deviation::late_read_response_refused),
     stream_row<LateAtomicResponseRefused>(Deviation::late_atomic_response_refused),

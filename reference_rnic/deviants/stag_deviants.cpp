@@ -184,6 +184,17 @@ struct LeavesOut : verbs::Decisions {
 template <Need Unchecked>
 using RightUnchecked = LeavesOut<TagCheck::rights, Unchecked>;
 
+struct LaterPieceNeedsNoLocalWrite : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check != TagCheck::rights || use.need != Need::local_write) return;
+    passes = passes || one_passed_;
+    one_passed_ = passes;
+  }
+
+ private:
+  bool one_passed_ = false;
+};
+
 struct WindowRightsIgnored : verbs::Decisions {
   void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
     if (check == TagCheck::rights && tag.window && transfers(use.need)) passes = true;
@@ -405,6 +416,8 @@ constexpr RnicRow rows[] = {
     rnic_row<DeregisteredStagReadable>(Deviation::deregistered_stag_readable),
     rnic_row<OfReads<BoundsUnchecked>>(Deviation::read_bounds_unchecked),
     rnic_row<OfReads<BaseOneOctetTooLow>>(Deviation::read_base_one_octet_too_low),
+    rnic_row<RightUnchecked<Need::local_write>>(Deviation::local_write_right_unchecked),
+    rnic_row<LaterPieceNeedsNoLocalWrite>(Deviation::later_piece_needs_no_local_write),
     rnic_row<WindowRightsIgnored>(Deviation::window_rights_ignored),
     rnic_row<InvalidatesForeignStag>(Deviation::invalidates_foreign_stag),
     rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),

@@ -22,22 +22,30 @@ namespace suite::cases {
   return iut.post(work_on(iut.register_memory(much_data().size()), iut::operation::send));
 }
 
-/// Connects `other` to a new endpoint whose completion queue is small and never emptied, and sends
-/// more messages than it has room for. Returns the endpoint.
-[[nodiscard]] inline iut::Handle overflow_completion_queue(Body& body, Peer& other) {
-  constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
+/// More than a small completion queue has room for, since an RNIC may give more than asked.
+inline constexpr std::uint32_t many_messages = 256;
+
+/// Connects `other` to a new endpoint whose completion queue is small and never emptied, and that has
+/// a receive for each of `many_messages`.
+[[nodiscard]] inline iut::Handle endpoint_with_a_small_completion_queue(Body& body, Peer& other) {
   constexpr iut::WorkId first_work = 1000;
   iut::CreateEndpoint small;
-  small.receive_depth = messages;
-  small.completion_depth = asked;
+  small.receive_depth = many_messages;
+  small.completion_depth = 4;
   const iut::Handle endpoint = body.iut.create_endpoint(small);
   body.establish(other, {.endpoint = endpoint, .opening = true});
   const Region buffer =
       body.iut.register_memory(8);  // of all of them, whatever it holds afterwards
-  for (std::uint32_t i = 0; i < messages; ++i)
+  for (std::uint32_t i = 0; i < many_messages; ++i)
     body.iut.call(iut::PostReceive{endpoint, 0, first_work + i, {{buffer.handle, 0, 8}}},
                   "post a receive");
-  for (std::uint32_t i = 0; i < messages && other.is_open(); ++i)
+  return endpoint;
+}
+
+/// Sends more messages to such an endpoint than its completion queue has room for. Returns it.
+[[nodiscard]] inline iut::Handle overflow_completion_queue(Body& body, Peer& other) {
+  const iut::Handle endpoint = endpoint_with_a_small_completion_queue(body, other);
+  for (std::uint32_t i = 0; i < many_messages && other.is_open(); ++i)
     other.send(send_message(payload(8)));
   return endpoint;
 }

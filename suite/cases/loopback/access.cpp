@@ -122,6 +122,31 @@ LOOPBACK_CASE(region_of_another_domain_is_closed, rules("verbs.region.of-its-dom
   });
 }
 
+LOOPBACK_CASE(receive_needs_local_write_in_each_piece, rules("verbs.region.access-flags")) {
+  const auto received = [&](const char* name, bool first_is_open) {
+    row(name, [&] {
+      const auto [active, passive] = connect_to_itself();
+      const Region open = iut.register_memory(8, access::local);
+      iut::RegisterMemory command;
+      command.length = 8;
+      command.access = {.remote_read = true};
+      const auto closed = iut.try_register(command);
+      if (!closed) stop(Verdict::not_applicable, "the API registers no memory without local write");
+      const Octets before = iut.read_memory(*closed);
+      std::vector<iut::Piece> pieces{{open.handle, 0, 8}, {closed->handle, 0, 8}};
+      if (!first_is_open) std::swap(pieces[0], pieces[1]);
+      const Attempt receive = iut.try_post(iut::PostReceive{passive.handle(), 0, 0, pieces});
+      if (receive.taken()) {
+        const Work sent = active.send(payload(16));
+        expect(receive.work, completes_in_error());
+      }
+      expect_that(iut.read_memory(*closed) == before, "memory unchanged", "octets placed");
+    });
+  };
+  received("in the first of two", false);
+  received("in the second", true);
+}
+
 CASES_OF_FILE(loopback, access)
 
 }  // namespace suite::cases

@@ -293,6 +293,19 @@ CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
            }));
 }
 
+CONFORMANCE_CASE(terminate_in_place_of_an_rtr_ends_the_stream,
+                 rules("rdmap.terminate.delivered-to-rdmap"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  // An Initiator that cannot go on sends no RTR indication (RFC 6581 sections 9.1 and 9.2).
+  for (const auto why :
+       {cause::mpa_insufficient_ird, cause::mpa_no_rtr, cause::rdmap_local_catastrophic})
+    row(rnic::wire::describe(why), [&] {
+      static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+      peer.send(terminate_message(why));
+      expect_end_by_terminate();
+    });
+}
+
 namespace {
 
 /// A listener of its own, to which the tester has connected.

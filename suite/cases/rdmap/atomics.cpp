@@ -372,23 +372,29 @@ CONFORMANCE_CASE(plain_atomics_cover_all_64_bits, rules("rdmap.atomic.request-he
 
 CONFORMANCE_CASE(masks_are_sent_as_given, rules("rdmap.atomic.request-header-format"),
                  needs(capability::atomics)) {
-  constexpr std::uint64_t first = 0x00FF00FF00FF00FF, second = 0xFFFF0000FFFF0000;
-  let_iut_send();
-  const Region sink = iut.register_memory(8, access::remote_write);
-  iut::PostWork post;
-  post.operation = operation::compare_swap;
-  post.pieces = {{sink.handle, 0, 8}};
-  post.remote_stag = 0x01020304;
-  post.add_or_swap = other_value;
-  post.compare = symmetric;
-  post.add_or_swap_mask = first;
-  post.compare_mask = second;
-  const Work work = iut.post(post);
-  const AtomicRequestFields fields = expect_request(*this);
-  expect_that(fields.add_or_swap_mask == first && fields.compare_mask == second,
-              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", first, second),
-              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", fields.add_or_swap_mask,
-                          fields.compare_mask));
+  const auto sent = [&](const char* name, std::uint64_t swapped, std::uint64_t compared) {
+    row(name, [&] {
+      let_iut_send();
+      const Region sink = iut.register_memory(8, access::remote_write);
+      iut::PostWork post;
+      post.operation = operation::compare_swap;
+      post.pieces = {{sink.handle, 0, 8}};
+      post.remote_stag = 0x01020304;
+      post.add_or_swap = other_value;
+      post.compare = symmetric;
+      post.add_or_swap_mask = swapped;
+      post.compare_mask = compared;
+      const Work work = iut.post(post);
+      const AtomicRequestFields fields = expect_request(*this);
+      expect_that(fields.add_or_swap_mask == swapped && fields.compare_mask == compared,
+                  fmt::format("Swap Mask {:#x} Compare Mask {:#x}", swapped, compared),
+                  fmt::format("Swap Mask {:#x} Compare Mask {:#x}", fields.add_or_swap_mask,
+                              fields.compare_mask));
+    });
+  };
+  sent("some octets", 0x00FF00FF00FF00FF, 0xFFFF0000FFFF0000);
+  sent("nothing swapped", 0, 0xFFFF0000FFFF0000);
+  sent("nothing compared", 0x00FF00FF00FF00FF, 0);
 }
 
 CONFORMANCE_CASE(atomic_requests_and_responses_have_their_opcodes,

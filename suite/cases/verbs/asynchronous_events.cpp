@@ -126,6 +126,24 @@ CONFORMANCE_CASE(overrun_of_a_completion_queue_is_reported,
               text_of(*event), "verbs.async.names-its-object");
 }
 
+CONFORMANCE_CASE(overrun_by_work_that_is_flushed_is_reported,
+                 rules("verbs.async.overrun-is-reported", "verbs.async.names-its-object"),
+                 needs(capability::event_objects, capability::completion_overflow),
+                 deadline_of(20s)) {
+  static_cast<void>(overflow_completion_queue(*this, another_peer()));
+  if (!next_of(*this, "cq_error"))
+    stop(Verdict::inconclusive, "nothing shows that such a completion queue can overrun");
+  Peer& other = another_peer();
+  const iut::Handle endpoint = endpoint_with_a_small_completion_queue(*this, other);
+  other.reset();
+  const auto event = next_of(*this, "cq_error");
+  expect_that(event.has_value(), "an event \"cq_error\"", "none",
+              "verbs.async.overrun-is-reported");
+  if (!event) return;
+  expect_that(event->endpoint == endpoint, fmt::format("the queue of endpoint {}", endpoint),
+              text_of(*event), "verbs.async.names-its-object");
+}
+
 CONFORMANCE_CASE(limit_of_a_shared_queue_is_reported_for_that_queue,
                  rules("verbs.async.limit-is-reported", "verbs.async.names-its-object",
                        "verbs.async.code-fits-the-cause"),
