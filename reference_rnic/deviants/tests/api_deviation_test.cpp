@@ -295,6 +295,7 @@ const Row rows[] = {
     {Deviation::stream_error_reported_as_device_error, lose_connection},
     {Deviation::every_error_is_an_access_error, lose_connection},
     {Deviation::overrun_not_reported, overrun},
+    {Deviation::overrun_by_flush_not_reported, overrun},
     {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
     {Deviation::registration_opens_nothing, register_and_use},
     {Deviation::registered_too_late_for_later_work, register_and_use},

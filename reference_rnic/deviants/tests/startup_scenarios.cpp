@@ -47,6 +47,17 @@ void add_startup_oddities(std::vector<Scenario>& list) {
                     (void)subject.output();
                     return transcript(subject);
                   }});
+  list.push_back({"Terminate in place of an RTR", [](const Decide& decide) {
+                    Config config = enhanced_config(Role::responder);
+                    config.crc = false;
+                    Subject subject(config, decide());
+                    subject.feed(request("10 02 0004 c004 0004"));
+                    subject.stream.accept(4, 4, {}, subject.now);
+                    (void)subject.output();
+                    subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 00000000"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
   list.push_back({"octets after the reply", [](const Decide& decide) {
                     Subject subject(enhanced_config(Role::initiator), decide());
                     subject.memory.post_receive(1, 8);

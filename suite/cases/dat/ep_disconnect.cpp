@@ -276,6 +276,7 @@ DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
       expect(CALL(dat_ep_disconnect, client.ep.get(), flag), succeeds);
       (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
       expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+      (void)expect_event(client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
       (void)CALL(dat_cr_reject, cr, 0, nullptr);
     });
 }
