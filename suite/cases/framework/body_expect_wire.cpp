@@ -157,7 +157,9 @@ void Body::expect_end_by_terminate(RuleRef rule) {
            torn_down().judge(arrival), Direction::from_iut);
     return;
   }
-  const auto told = iut.take((asynchronous_error() | disconnected()).matches, deadline());
+  // Before the connection is established its end is that of an attempt.
+  const auto told =
+      iut.take((asynchronous_error() | disconnected() | connect_failed()).matches, deadline());
   record(rule, {"the connection torn down, or a report to the consumer"},
          told ? describe(*told) : "neither; " + iut.untaken(), {},
          told ? Judgement::pass : Judgement::fail, Direction::none);
