@@ -355,34 +355,24 @@ DAT_CASE(private_data_of_a_reject_comes_with_the_event, calls(dat_cr_reject),
 
 DAT_CASE(endpoint_of_a_reserved_service_point_is_free_after_a_reject,
          calls(dat_cr_reject, dat_rsp_create), rules("dat.cr-reject.ep-returns")) {
-  const Pz pz = ia().pz();
-  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  const Side passive = make_side(ia(), pz), active = make_side(ia(), pz);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
-  need(CALL(dat_rsp_create, ia().get(), qualifier, passive.ep.get(), requests.get(), &rsp),
-       "no RSP");
-  need(ask(ia(), active.ep, qualifier), "no connect");
-  const auto request = arrival(*this, requests);
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
   expect(CALL(dat_cr_reject, request.cr_handle, 0, nullptr), succeeds);
-  expect_state(passive.ep, DAT_EP_STATE_UNCONNECTED);
-  expect_event(active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  expect_state(reserved.passive.ep, DAT_EP_STATE_UNCONNECTED);
+  expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
 }
 
 DAT_CASE(private_data_of_a_reject_comes_from_a_reserved_service_point,
          calls(dat_cr_reject, dat_rsp_create), rules("dat.cr-reject.private-data")) {
-  const Pz pz = ia().pz();
-  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
-  const Side passive = make_side(ia(), pz), active = make_side(ia(), pz);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  DAT_RSP_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_rsp_create, ia().get(), qualifier, passive.ep.get(), requests.get(), &handle),
-       "no RSP");
-  const Rsp rsp(handle);
-  need(ask(ia(), active.ep, qualifier), "no connect");
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
   auto sent = private_octets(20);
-  expect(CALL(dat_cr_reject, arrival(*this, requests).cr_handle, 20, sent.data()), succeeds);
-  const auto data = expect_event(active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
+  expect(CALL(dat_cr_reject, arrival(*this, reserved.requests).cr_handle, 20, sent.data()),
+         succeeds);
+  const auto data = expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
                         .event_data.connect_event_data;
   expect_private_data(*this, sent, data.private_data, data.private_data_size);
 }

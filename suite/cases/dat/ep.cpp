@@ -550,25 +550,18 @@ DAT_CASE(soft_watermark_is_reported_once, calls(dat_ep_set_watermark),
   const auto post = [&](DAT_UINT64 id) {
     need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
   };
-  const auto asynchronous = [&](DAT_EVENT& event) {
-    return CALL(dat_evd_dequeue, ia().async_evd(), &event);
-  };
-  const auto awaited = [&](DAT_EVENT& event) {
-    DAT_COUNT more = 0;
-    return CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more);
-  };
   DAT_EVENT event{};
   post(1), post(2);
-  expect(asynchronous(event), returns(DAT_QUEUE_EMPTY));
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
   post(3);
-  expect(awaited(event), succeeds);
+  expect(awaited_async_event(ia(), event), succeeds);
   const auto& data = event.event_data.asynch_error_event_data;
   expect_that(data.dat_handle == pair.passive.ep.get(), "the endpoint", "another handle");
   expect_number(*this, "reason", DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT, data.reason);
   post(4);
-  expect(asynchronous(event), returns(DAT_QUEUE_EMPTY));
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
   expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), 3, DAT_WATERMARK_INFINITE), succeeds);
-  expect(awaited(event), succeeds);
+  expect(awaited_async_event(ia(), event), succeeds);
 }
 
 DAT_CASE(hard_watermark_breaks_the_connection, calls(dat_ep_set_watermark),
@@ -597,10 +590,9 @@ DAT_CASE(first_receive_passes_a_watermark_of_none, calls(dat_ep_set_watermark),
     expect(set, taken);
     if (set != DAT_SUCCESS) return;
     DAT_EVENT event{};
-    expect(CALL(dat_evd_dequeue, ia().async_evd(), &event), returns(DAT_QUEUE_EMPTY));
+    expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
     need(post_recv(pair.passive.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
-    DAT_COUNT more = 0;
-    expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+    expect(awaited_async_event(ia(), event), succeeds);
     const auto& data = event.event_data.asynch_error_event_data;
     expect_that(data.dat_handle == pair.passive.ep.get(), "the endpoint", "another handle");
     expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);

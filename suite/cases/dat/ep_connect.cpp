@@ -86,6 +86,15 @@ sockaddr_storage address_of(const Ia& ia, DAT_CONN_QUAL qualifier) {
   return address;
 }
 
+/// A peer that does not answer in time may also be reported as out of reach (dat_ep_connect).
+void expect_timed_out(DatBody& body, const DAT_EVENT& event) {
+  body.expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
+                       event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
+                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  body.advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
+                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+}
+
 /// A connect with a time limit to a service point that does not decide.
 template <typename Connect>
 void expect_timeout(DatBody& body, Connect connect) {
@@ -98,11 +107,7 @@ void expect_timeout(DatBody& body, Connect connect) {
   const DAT_CR_HANDLE cr = listener.next();
   const DAT_EVENT event = next_event(client.connection);
   const auto took = std::chrono::steady_clock::now() - before;
-  body.expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
-                       event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
-                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
-  body.advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
-                   "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  expect_timed_out(body, event);
   expect_endpoint(body, event, client.ep);
   body.expect_that(took >= limit, "a timeout no earlier than asked for", "an earlier one");
   body.expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
@@ -462,9 +467,7 @@ DAT_CASE(undecided_duplicate_times_out, calls(dat_ep_dup_connect),
          succeeds);
   const auto request = expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT);
   const DAT_EVENT event = next_event(duplicate.connection);
-  expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
-                  event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
-              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  expect_timed_out(*this, event);
   expect_state(duplicate.ep, DAT_EP_STATE_DISCONNECTED);
   expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
   (void)CALL(dat_cr_reject, request.event_data.cr_arrival_event_data.cr_handle, 0, nullptr);

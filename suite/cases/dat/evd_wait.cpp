@@ -91,7 +91,7 @@ DAT_CASE(full_queue_refuses_events, calls(dat_evd_post_se), rules("dat.evd-post-
   expect_number(*this, expect_event(evd, DAT_SOFTWARE_EVENT), length + 2);
   expect_no_event(evd);
   DAT_EVENT event{};
-  expect(CALL(dat_evd_dequeue, ia().async_evd(), &event), returns(DAT_QUEUE_EMPTY));
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
 }
 
 DAT_CASE(event_of_another_type_is_not_posted, calls(dat_evd_post_se),

@@ -20,11 +20,6 @@ bool is_watermark(const DAT_EVENT& event, const Srq& srq) {
   return data.dat_handle == srq.get() && data.reason == DAT_SRQ_LOW_WATERMARK_EVENT;
 }
 
-/// The next asynchronous event, or none.
-DAT_RETURN async_event(const Ia& ia, DAT_EVENT& event) {
-  return CALL(dat_evd_dequeue, ia.async_evd(), &event);
-}
-
 }  // namespace
 
 // ---------------------------------------------------------------- dat_srq_create, dat_srq_query
@@ -305,9 +300,7 @@ DAT_CASE(resized_queue_keeps_its_watermark, calls(dat_srq_resize),
   DAT_EVENT event{};
   expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));  // three are not below three
   take_one();
-  DAT_COUNT more = 0;
-  expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds,
-         "dat.srq-set-lw.success");
+  expect(awaited_async_event(ia(), event), succeeds, "dat.srq-set-lw.success");
   expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
               event_text(event.event_number));
 }
@@ -373,8 +366,7 @@ DAT_CASE(watermark_above_the_receives_is_reported_at_once, calls(dat_srq_set_lw)
   for (DAT_UINT64 i = 1; i <= 2; ++i) expect(queue.post(i), succeeds);
   expect(CALL(dat_srq_set_lw, queue.srq.get(), 3), succeeds);
   DAT_EVENT event{};
-  DAT_COUNT more = 0;
-  expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+  expect(awaited_async_event(ia(), event), succeeds);
   expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
               event_text(event.event_number));
   same(*this, "low watermark", queue.query(*this).low_watermark, 3);
@@ -401,9 +393,7 @@ DAT_CASE(watermark_is_reported_once_when_it_is_passed, calls(dat_srq_set_lw),
     users.send(*this, from.triplet());
     expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
     if (left == 2) {  // below three for the first time
-      DAT_COUNT more = 0;
-      expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more),
-             succeeds);
+      expect(awaited_async_event(ia(), event), succeeds);
       expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
                   event_text(event.event_number));
     }
@@ -424,8 +414,7 @@ DAT_CASE(watermark_can_be_the_whole_queue, calls(dat_srq_set_lw), rules("dat.srq
   const Lmr from(ia(), queue.pz.get(), 8);
   users.send(*this, from.triplet());
   (void)expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
-  DAT_COUNT more = 0;
-  expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+  expect(awaited_async_event(ia(), event), succeeds);
   expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
               event_text(event.event_number));
 }
@@ -436,8 +425,7 @@ DAT_CASE(watermark_that_is_set_again_is_reported_again, calls(dat_srq_set_lw),
   for (int i = 0; i < 2; ++i) {
     expect(CALL(dat_srq_set_lw, queue.srq.get(), 4), succeeds);
     DAT_EVENT event{};
-    DAT_COUNT more = 0;
-    expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+    expect(awaited_async_event(ia(), event), succeeds);
     expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
                 event_text(event.event_number));
   }
@@ -461,8 +449,7 @@ DAT_CASE(watermark_that_is_set_again_is_passed_again, calls(dat_srq_set_lw),
     expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
     taker->send(*this, from.triplet());
     (void)expect_event(taker->receiver.receives, DAT_DTO_COMPLETION_EVENT);
-    DAT_COUNT more = 0;
-    expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds);
+    expect(awaited_async_event(ia(), event), succeeds);
     expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
                 event_text(event.event_number));
     expect(queue.post(4), succeeds);

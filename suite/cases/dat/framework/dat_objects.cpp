@@ -165,6 +165,15 @@ DAT_EVENT next_event(const Evd& evd) {
   return event;
 }
 
+DAT_RETURN async_event(const Ia& ia, DAT_EVENT& event) {
+  return CALL(dat_evd_dequeue, ia.async_evd(), &event);
+}
+
+DAT_RETURN awaited_async_event(const Ia& ia, DAT_EVENT& event) {
+  DAT_COUNT more = 0;
+  return CALL(dat_evd_wait, ia.async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more);
+}
+
 Side make_side(const Ia& ia, const Pz& pz, const DAT_EP_ATTR* attributes) {
   Side side{
       .receives = ia.evd(DAT_EVD_DTO_FLAG),

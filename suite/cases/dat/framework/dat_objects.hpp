@@ -153,5 +153,9 @@ struct Pair {
 [[nodiscard]] Pair connect_pair(const Ia& ia, const PairOptions& options);
 /// The next event of this dispatcher; the process's deadline bounds the wait.
 [[nodiscard]] DAT_EVENT next_event(const Evd& evd);
+/// The next asynchronous event of the IA, if it is there.
+[[nodiscard]] DAT_RETURN async_event(const Ia& ia, DAT_EVENT& event);
+/// The same, which may come a little later than what causes it; the process's deadline bounds the wait.
+[[nodiscard]] DAT_RETURN awaited_async_event(const Ia& ia, DAT_EVENT& event);
 
 }  // namespace suite::cases::dat

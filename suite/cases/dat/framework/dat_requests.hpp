@@ -75,6 +75,34 @@ struct PendingRequest {
   DAT_CR_HANDLE cr = DAT_HANDLE_NULL;
 };
 
+/// An endpoint that is reserved or will be.
+struct Reserved {
+  explicit Reserved(DatBody& body)
+      : pz(body.ia().pz()),
+        requests(body.ia().evd(DAT_EVD_CR_FLAG)),
+        passive(make_side(body.ia(), pz)),
+        active(make_side(body.ia(), pz)),
+        qualifier(free_qualifier(body.ia())) {}
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+  ~Reserved() {
+    if (rsp != DAT_HANDLE_NULL) (void)dat_rsp_free(rsp);
+  }
+  DAT_RETURN create(DatBody& body) {
+    return create(body.ia().get(), qualifier, passive.ep.get(), requests.get());
+  }
+  DAT_RETURN create(DAT_IA_HANDLE ia, DAT_CONN_QUAL at, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd) {
+    return CALL(dat_rsp_create, ia, at, ep, evd, &rsp);
+  }
+  DAT_RETURN free() { return CALL(dat_rsp_free, std::exchange(rsp, DAT_HANDLE_NULL)); }
+
+  Pz pz;
+  Evd requests;
+  Side passive, active;
+  DAT_CONN_QUAL qualifier;
+  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+};
+
 /// There is no listener: the provider reports that to the endpoint that asks.
 inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier, RuleRef rule = {}) {
   const Pz pz = body.ia().pz();
