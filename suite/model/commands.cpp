@@ -181,7 +181,10 @@ bool has_to_leave(const Stream& stream, const Work& work) {
 }
 
 bool may_be_done(const Stream& stream, const Work& work) {
-  return work.done || (stream.phase == Phase::broken && !work.asks() && stream.open_reads() == 0);
+  // A reset discards what TCP had taken and not sent yet. What is sent before a Terminate is seen before it.
+  const bool cut_off =
+      stream.phase == Phase::broken || (stream.iut_reset && !stream.terminate_seen);
+  return work.done || (cut_off && !work.asks() && stream.open_reads() == 0);
 }
 
 void run_local_work(State& state, std::size_t index) {
