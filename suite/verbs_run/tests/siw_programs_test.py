@@ -13,20 +13,23 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "lab" / "tests"))
-from guest import CHANNEL, guest_listens, start_in_guest, wait_for_listener  # noqa: E402
+from guest import CHANNEL, guest_listens, in_guest, start_in_guest, wait_for_listener  # noqa: E402
 
 HOST, GUEST = "10.77.0.1", "10.77.0.2"
-PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471}
+PORTS = {"rping": 7174, "rdma_server": 7471, "rdma_xserver": 7471, "rstream": 7471, "riostream": 7471, "cmtime": 7471, "qperf": 19765,
+         "rcopy": 7427}
 PERFTEST_PORT = 18515
 DEADLINE = 30  # seconds for one program, on a machine that does other things
 ATTEMPTS = 5
+SOURCE, TARGET = "/tmp/rcopy-source", "/tmp/rcopy-target"
 
 
 class Pair:
-    """What a server and a client say, {} being the server's address; `serves_on`: the server does not end by itself; `roles`: of the library."""
+    """What a server and a client say, {} being the server's address; `serves_on`: the server does not end by itself; `roles`: of the library;
+    `copies`: the client has the file SOURCE, and TARGET is the same with the server afterwards."""
 
-    def __init__(self, server, client, serves_on=False, roles=("server", "client")):
-        self.server, self.client, self.serves_on, self.roles = server, client, serves_on, roles
+    def __init__(self, server, client, serves_on=False, roles=("server", "client"), copies=False):
+        self.server, self.client, self.serves_on, self.roles, self.copies = server, client, serves_on, roles, copies
         self.port = PORTS.get(server.split()[0], PERFTEST_PORT)
 
 
@@ -37,7 +40,8 @@ def perftest(program, *options, iterations, roles=("server", "client")):
 
 # Not ucmatose, nor ib_write_lat with the library as server: there the server sends first, and siw as the initiator does not ask for the peer-to-peer
 # model (RFC 6581 section 9), without which the responder has to wait (RFC 5044 section 7.1.2). No Atomics, which siw does not have. `rping -c -q`
-# calls rdma_establish, which the kernel refuses for iWARP.
+# calls rdma_establish, which the kernel refuses for iWARP. Of qperf only what needs a send queue at both ends: siw makes no queue pair without one.
+# Not fi_pingpong: libfabric finds siw in the guest, but not the addresses there.
 PAIRS = {
     "rping": Pair("rping -s -a {} -C 5 -v -V", "rping -c -a {} -C 5 -v -V"),
     "rping, odd size": Pair("rping -s -a {} -C 5 -S 12345 -V", "rping -c -a {} -C 5 -S 12345 -V"),
@@ -58,6 +62,8 @@ PAIRS = {
     "ib_send_lat, events": perftest("ib_send_lat", "-e", iterations=20),
     "ib_read_bw": perftest("ib_read_bw", iterations=50),
     "ib_read_lat": perftest("ib_read_lat", iterations=20),
+    "qperf": Pair("qperf", "qperf -cm 1 -t 1 {} rc_lat", serves_on=True),
+    "rcopy": Pair("rcopy", f"rcopy {SOURCE} {{}}:{TARGET}", serves_on=True, copies=True),
 }
 
 
@@ -77,6 +83,11 @@ class Guest:
     def listens(self, port):
         return guest_listens(port)
 
+    def shell(self, command):
+        said, status = in_guest(command)
+        assert status == 0, f"in the guest: {command}: {said}"
+        return said
+
 
 class Host:
     def __init__(self, launcher):
@@ -92,6 +103,18 @@ class Host:
                 if words[3] == "0A" and int(words[1].split(":")[1], 16) == port:
                     return True
         return False
+
+    def shell(self, command):
+        return subprocess.run(["/bin/sh", "-c", command], check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def make_source(calls):
+    calls.shell(f"head -c 300001 /dev/urandom >{SOURCE}")
+
+
+def compare_copy(calls, serves):
+    source, target = calls.shell(f"sha256sum <{SOURCE}"), serves.shell(f"sha256sum <{TARGET}; rm {TARGET}")
+    assert source == target, "the copy differs from its source"
 
 
 def end(process):
@@ -109,6 +132,8 @@ def status_of(process):
 
 def play(pair, serves, calls, address, folder):
     with open(folder / "server.txt", "w+") as server_output, open(folder / "client.txt", "w+") as client_output:
+        if pair.copies:
+            make_source(calls)
         server = serves.start(pair.server.format(address), server_output)
         client = None
         try:
@@ -123,6 +148,8 @@ def play(pair, serves, calls, address, folder):
                 output.seek(0)
             said = f"server:\n{server_output.read()[-2000:]}client:\n{client_output.read()[-2000:]}"
     assert codes == (0, 0), f"the client ends with {codes[0]}, the server with {codes[1]}\n{said}"
+    if pair.copies:
+        compare_copy(calls, serves)
 
 
 def findings(lint, capture):
