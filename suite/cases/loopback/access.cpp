@@ -123,7 +123,8 @@ LOOPBACK_CASE(region_of_another_domain_is_closed, rules("verbs.region.of-its-dom
 }
 
 LOOPBACK_CASE(receive_needs_local_write_in_each_piece, rules("verbs.region.access-flags")) {
-  const auto received = [&](const char* name, bool first_is_open) {
+  using Pieces = std::vector<iut::Piece>;
+  const auto received = [&](const char* name, const auto& pieces_of) {
     row(name, [&] {
       const auto [active, passive] = connect_to_itself();
       const Region open = iut.register_memory(8, access::local);
@@ -133,18 +134,20 @@ LOOPBACK_CASE(receive_needs_local_write_in_each_piece, rules("verbs.region.acces
       const auto closed = iut.try_register(command);
       if (!closed) stop(Verdict::not_applicable, "the API registers no memory without local write");
       const Octets before = iut.read_memory(*closed);
-      std::vector<iut::Piece> pieces{{open.handle, 0, 8}, {closed->handle, 0, 8}};
-      if (!first_is_open) std::swap(pieces[0], pieces[1]);
+      const Pieces pieces =
+          pieces_of(iut::Piece{open.handle, 0, 8}, iut::Piece{closed->handle, 0, 8});
       const Attempt receive = iut.try_post(iut::PostReceive{passive.handle(), 0, 0, pieces});
       if (receive.taken()) {
-        const Work sent = active.send(payload(16));
+        const Work sent = active.send(payload(8 * pieces.size()));
         expect(receive.work, completes_in_error());
       }
       expect_that(iut.read_memory(*closed) == before, "memory unchanged", "octets placed");
     });
   };
-  received("in the first of two", false);
-  received("in the second", true);
+  using Piece = const iut::Piece&;
+  received("in its only piece", [](Piece, Piece closed) { return Pieces{closed}; });
+  received("in the first of two", [](Piece open, Piece closed) { return Pieces{closed, open}; });
+  received("in the second", [](Piece open, Piece closed) { return Pieces{open, closed}; });
 }
 
 CASES_OF_FILE(loopback, access)

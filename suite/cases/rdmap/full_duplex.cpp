@@ -141,7 +141,7 @@ CONFORMANCE_CASE(hundreds_of_messages_are_counted,
                  rules("ddp.untagged.msn-increments-per-message", "rdmap.send.delivered-in-order",
                        "rdmap.order.completed-in-submission-order"),
                  in_both_roles, deadline_of(60s)) {
-  constexpr std::size_t rounds = 11, at_once = 25, place = 64;
+  constexpr std::size_t rounds = 35, at_once = 8, place = 64;
   StreamPeer& partner = connect_partner();
   PayloadGenerator generator(45);
   Region memory = iut.register_memory(at_once * place);
