@@ -228,7 +228,9 @@ std::expected<ConnectionId, Failure> ConnectionManager::initiate(
     result = failure(started.error().code, std::move(started.error().message));
   }
   if (result) return entry.id;
-  remove(entry.id);
+  bool nothing_remains = true;
+  decisions_.ask(&Decisions::call_refused, Decisions::Refused::connect, result, nothing_remains);
+  if (nothing_remains) remove(entry.id);
   return std::unexpected(result.error());
 }
 
@@ -239,7 +241,9 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
   if (entry == nullptr || entry->phase != Phase::requested) {
     std::expected<void, Failure> answer =
         failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
-    decisions_.ask(&Decisions::late_accept, answer);
+    bool nothing_remains = true;
+    decisions_.ask(&Decisions::call_refused, Decisions::Refused::late_accept, answer,
+                   nothing_remains);
     return answer;
   }
   if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
@@ -268,7 +272,12 @@ std::uint16_t ConnectionManager::ird_for(const Entry& entry,
   // Each stream has its own read queue (RFC 5042 section 6.4.3.3).
   const auto others = std::ranges::count_if(
       entries_, [](const auto& item) { return item.second.phase == Phase::established; });
-  decisions_.ask(&Decisions::ird_granted, static_cast<std::size_t>(others), most, ird);
+  const IrdQuestion question{
+      .others = static_cast<std::size_t>(others),
+      .most = most,
+      .left_open = !parameters.ird,
+      .peer_ird = entry.asked ? std::optional(entry.asked->ird) : std::nullopt};
+  decisions_.ask(&Decisions::ird_granted, question, ird);
   return ird;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "reference_rnic/access/connection_event.hpp"
@@ -25,6 +26,14 @@ struct About {
   bool initiator = false;
 };
 
+/// What the IRD of an accepted connection depends on.
+struct IrdQuestion {
+  std::size_t others = 0;  ///< connections that are established
+  std::uint16_t most = 0;  ///< that the RNIC has
+  bool left_open = false;  ///< the consumer states none
+  std::optional<std::uint16_t> peer_ird;
+};
+
 /// Decision points of listeners and startup (RFC 5044 section 7.1, RFC 6581).
 struct StartupDecisions {
   /// The addresses of a listener: the one that the consumer named comes first.
@@ -32,11 +41,13 @@ struct StartupDecisions {
                          std::vector<std::unique_ptr<llp::Listener>>& /*listeners*/) {}
   /// How many connections of one listener may be in startup.
   virtual void startups_allowed(std::size_t& /*most*/) {}
-  /// The IRD of an accepted connection, of at most `most`, with `others` established.
-  virtual void ird_granted(std::size_t /*others*/, std::uint16_t /*most*/, std::uint16_t& /*ird*/) {
-  }
-  /// The answer to a consumer that accepts a request whose peer has gone.
-  virtual void late_accept(std::expected<void, Failure>& /*answer*/) {}
+  /// The IRD of an accepted connection.
+  virtual void ird_granted(const IrdQuestion&, std::uint16_t& /*ird*/) {}
+  /// A call that is refused: what its consumer is answered, and whether nothing of it remains. It
+  /// accepts a request whose peer has gone, or connects a queue pair that cannot be.
+  enum class Refused : std::uint8_t { late_accept, connect };
+  virtual void call_refused(Refused, std::expected<void, Failure>& /*answer*/,
+                            bool& /*nothing_remains*/) {}
   /// The endpoint of the link is destroyed, and its LLP connection ends unless it is released here.
   virtual void endpoint_dropped(Link&) {}
   /// Whether a failed startup ends the other startups of the listener.

@@ -42,6 +42,32 @@ struct UnsignaledFailureSilent : verbs::Decisions {
   }
 };
 
+bool is_local(Operation operation) {
+  return operation == Operation::bind_window || operation == Operation::local_invalidate ||
+         operation == Operation::register_region;
+}
+
+/// Heeds the flag of a request where all are to be signaled: of local work, or of other requests.
+template <bool local>
+struct AllSignaledIgnored : verbs::Decisions {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (event.status == Status::success && !event.signaled_by_request &&
+        is_local(event.operation) == local)
+      completions.clear();
+  }
+};
+
+/// Local work completes like any that is signaled.
+struct UnsignaledLocalWorkCompletes : verbs::Decisions {
+  void work_reported(const WorkEvent& event, Completions& completions) override {
+    if (event.signaled || !is_local(event.operation) || !completions.empty()) return;
+    completions.push_back({.id = event.id,
+                           .queue_pair = event.queue_pair,
+                           .operation = event.operation,
+                           .status = event.status});
+  }
+};
+
 struct FlushReportedAsSuccess : verbs::Decisions {
   void work_reported(const WorkEvent&, Completions& completions) override {
     for (Completion& each : completions)
@@ -334,6 +360,9 @@ struct GracefulCloseRaisesError : verbs::Decisions {
 constexpr RnicRow rows[] = {
     rnic_row<ReadCompletesAsSend>(Deviation::read_completes_as_send),
     rnic_row<UnsignaledFailureSilent>(Deviation::unsignaled_failure_silent),
+    rnic_row<AllSignaledIgnored<false>>(Deviation::all_signaled_ignored),
+    rnic_row<AllSignaledIgnored<true>>(Deviation::all_signaled_ignored_for_local_work),
+    rnic_row<UnsignaledLocalWorkCompletes>(Deviation::unsignaled_local_work_completes),
     rnic_row<FlushReportedAsSuccess>(Deviation::flush_reported_as_success),
     rnic_row<ReadFailureReportedAsSuccess>(Deviation::read_failure_reported_as_success),
     rnic_row<RtrCompletionShown>(Deviation::rtr_completion_shown),

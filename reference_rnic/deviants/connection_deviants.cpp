@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Connection managers that are wrong: in what they accept, in what they report of a connection to
 // their consumers, and in how its octets are sent on TCP.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -108,17 +109,45 @@ class ConnectionOutlivesItsEndpoint final : public access::Decisions,
 };
 
 struct ConsumerIrdIgnored : access::Decisions {
-  void ird_granted(std::size_t, std::uint16_t most, std::uint16_t& ird) override { ird = most; }
+  void ird_granted(const access::IrdQuestion& question, std::uint16_t& ird) override {
+    ird = question.most;
+  }
 };
 
 struct ReadQueueSharedByStreams : access::Decisions {
-  void ird_granted(std::size_t others, std::uint16_t, std::uint16_t& ird) override {
-    if (others != 0) ird = 0;
+  void ird_granted(const access::IrdQuestion& question, std::uint16_t& ird) override {
+    if (question.others != 0) ird = 0;
+  }
+};
+
+struct OpenIrdBoundedByThePeers : access::Decisions {
+  void ird_granted(const access::IrdQuestion& question, std::uint16_t& ird) override {
+    if (question.left_open && question.peer_ird) ird = std::min(ird, *question.peer_ird);
   }
 };
 
 struct LateAcceptUnanswered : access::Decisions {
-  void late_accept(std::expected<void, access::Failure>& answer) override { answer = {}; }
+  void call_refused(Refused call, std::expected<void, access::Failure>& answer, bool&) override {
+    if (call == Refused::late_accept) answer = {};
+  }
+};
+
+struct RefusedConnectRemembered : access::Decisions {
+  void call_refused(Refused call, std::expected<void, access::Failure>&,
+                    bool& nothing_remains) override {
+    if (call == Refused::connect) nothing_remains = false;
+  }
+};
+
+/// Its listeners have room for so many connections, however long those live.
+struct AcceptedConnectionsFillTheBacklog : access::Decisions {
+  void startups_allowed(std::size_t& most) override { most -= std::min(most, alive_); }
+  void reported(const About& about, std::vector<ConnectionEvent>& events) override {
+    if (about.initiator) return;
+    each<access::ConnectionEstablished>(events, [this](auto&) { ++alive_; });
+    each<access::ConnectionEnded>(events, [this](auto&) { --alive_; });
+  }
+  std::size_t alive_ = 0;
 };
 
 struct BadRequestEndsAllStartups : access::Decisions {
@@ -289,6 +318,10 @@ constexpr ConnectionRow rows[] = {
     connection_row<HalfOpenStartupBlocks>(Deviation::half_open_startup_blocks),
     connection_row<ConsumerIrdIgnored>(Deviation::consumer_ird_ignored),
     connection_row<ReadQueueSharedByStreams>(Deviation::read_queue_shared_by_streams),
+    connection_row<OpenIrdBoundedByThePeers>(Deviation::open_ird_bounded_by_the_peers),
+    connection_row<RefusedConnectRemembered>(Deviation::refused_connect_remembered),
+    connection_row<AcceptedConnectionsFillTheBacklog>(
+        Deviation::accepted_connections_fill_the_backlog),
     connection_row<LateAcceptUnanswered>(Deviation::late_accept_unanswered),
     connection_row<BadRequestEndsAllStartups>(Deviation::bad_request_ends_all_startups),
     connection_row<EstablishedNever>(Deviation::established_never),

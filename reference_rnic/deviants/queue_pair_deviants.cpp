@@ -84,6 +84,13 @@ struct InlineDataTakenLate : verbs::Decisions {
   void inline_taken(bool& taken) override { taken = false; }
 };
 
+/// Asks for receives of an endpoint's own where it has a shared queue.
+struct SharedEndpointNeedsADepth : verbs::Decisions {
+  void pair_asked(const verbs::QueuePairAttributes& attributes, bool& made) override {
+    if (attributes.receive_depth == 0) made = false;
+  }
+};
+
 // ---- queries ----
 
 struct SendDepthReportedTooSmall : verbs::Decisions {
@@ -178,11 +185,15 @@ struct SharedReceiveNotConsumed : verbs::Decisions {
 // ---- ends ----
 
 struct OverflowHitsAllStreams : verbs::Decisions {
-  void overflow_spread(bool& ends) override { ends = true; }
+  void pair_ending(PairEnd why, bool& ends) override {
+    if (why == PairEnd::overflowed) ends = true;
+  }
 };
 
 struct AbortLeavesTheConnection : verbs::Decisions {
-  void abort_asked(bool& ends) override { ends = false; }
+  void pair_ending(PairEnd why, bool& ends) override {
+    if (why == PairEnd::aborted) ends = false;
+  }
 };
 
 constexpr RnicRow rows[] = {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -388,8 +389,19 @@ struct EndpointAccessIgnored : verbs::Decisions {
   }
 };
 
+/// Goes on with the access of the endpoint that it has seen first.
+struct ChangedEndpointAccessIgnored : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check != TagCheck::endpoint || !verbs::is_remote(use.need)) return;
+    const auto first = first_.emplace(use.who.queue_pair, use.who.access).first;
+    passes = verbs::permits(first->second, use.need);
+  }
+  std::map<verbs::QueuePairHandle, verbs::Access> first_;
+};
+
 constexpr RnicRow rows[] = {
     rnic_row<EndpointAccessIgnored>(Deviation::endpoint_access_ignored),
+    rnic_row<ChangedEndpointAccessIgnored>(Deviation::changed_endpoint_access_ignored),
     rnic_row<ProcessRightUnchecked<true>>(Deviation::process_write_right_unchecked),
     rnic_row<ProcessRightUnchecked<false>>(Deviation::process_read_right_unchecked),
     rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),

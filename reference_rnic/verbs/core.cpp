@@ -91,7 +91,7 @@ void Core::overflowed(CompletionQueueHandle queue) {
   defer([this, queue] {
     queue_pairs.for_each([&](QueuePair& pair) {
       bool ends = pair.uses(queue);  // sec.cq.overflow-confined
-      decisions.ask(&Decisions::overflow_spread, ends);
+      decisions.ask(&Decisions::pair_ending, Decisions::PairEnd::overflowed, ends);
       if (ends) pair.abort();
     });
   });

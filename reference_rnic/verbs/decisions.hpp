@@ -60,6 +60,9 @@ struct WorkEvent {
   std::uint64_t room = 0;
   /// Send: it gives a completion even if it succeeds.
   bool signaled = true;
+  /// Send: the request itself says so, not only its queue pair.
+  bool signaled_by_request = true;
+  Operation operation = Operation::receive;
   /// Receive: the stream had its buffer.
   bool taken = false;
 };
@@ -106,10 +109,12 @@ struct QueueDecisions {
                            bool& /*called*/) {}
   /// An asynchronous event of any kind, as the consumer gets it, if it does.
   virtual void event_given(std::optional<AsyncEvent>& /*event*/) {}
-  /// Whether a queue pair ends when a completion queue overflows: those that use it do.
-  virtual void overflow_spread(bool& /*ends*/) {}
-  /// Whether the stream ends when the consumer aborts its queue pair.
-  virtual void abort_asked(bool& /*ends*/) {}
+  /// Whether a queue pair is made, given what is right.
+  virtual void pair_asked(const QueuePairAttributes&, bool& /*made*/) {}
+  /// Whether a queue pair, with its stream, ends: when its consumer aborts it, and when a completion
+  /// queue overflows that it uses.
+  enum class PairEnd : std::uint8_t { aborted, overflowed };
+  virtual void pair_ending(PairEnd, bool& /*ends*/) {}
 };
 
 struct Decisions : TagDecisions, QueueDecisions {

@@ -231,7 +231,11 @@ void QueuePair::complete_sent(const Sent& sent) {
                             .operation = sent.request.operation,
                             .status = sent.status,
                             .length = failed ? 0 : sent.length};
-  report({.id = sent.request.id, .room = sent.length, .signaled = signaled},
+  report({.id = sent.request.id,
+          .room = sent.length,
+          .signaled = signaled,
+          .signaled_by_request = sent.request.signaled,
+          .operation = sent.request.operation},
          attributes_.send_completions, completion);
 }
 

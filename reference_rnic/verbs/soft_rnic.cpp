@@ -320,9 +320,10 @@ std::expected<QueuePairHandle, Error> SoftRnic::create_queue_pair(
       shared != nullptr ||
       (attributes.receive_depth != 0 &&
        attributes.receive_depth <= core_->receives_held(core_->attributes.max_queue_depth));
-  if (!admissible_depth(attributes.send_depth, core_->attributes) || !receives ||
-      attributes.max_pieces > core_->attributes.max_pieces)
-    return failure(Error::invalid_parameter);
+  bool made = admissible_depth(attributes.send_depth, core_->attributes) && receives &&
+              attributes.max_pieces <= core_->attributes.max_pieces;
+  core_->decisions.ask(&Decisions::pair_asked, attributes, made);
+  if (!made) return failure(Error::invalid_parameter);
   if (is_full(core_->queue_pairs)) return failure(Error::no_resources);
   ++domain->users;
   ++send->users;

@@ -70,7 +70,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   }
   void abort_from_pair() override {
     bool ends = true;
-    core_.decisions.ask(&Decisions::abort_asked, ends);
+    core_.decisions.ask(&Decisions::pair_ending, Decisions::PairEnd::aborted, ends);
     if (!ends) return;
     call(&stream::Stream::abort, now());
     attention();

@@ -122,10 +122,15 @@ constexpr auto table_of(const CreateEndpoint*) {
                defaulted("completion_depth", &CreateEndpoint::completion_depth),
                defaulted("completion_queue", &CreateEndpoint::completion_queue),
                defaulted("max_inline", &CreateEndpoint::max_inline),
-               defaulted("access", &CreateEndpoint::access));
+               defaulted("access", &CreateEndpoint::access),
+               defaulted("signal_all", &CreateEndpoint::signal_all));
 }
 constexpr auto table_of(const DestroyEndpoint*) {
   return table("destroy_endpoint", required("endpoint", &DestroyEndpoint::endpoint));
+}
+constexpr auto table_of(const SetEndpointAccess*) {
+  return table("set_endpoint_access", required("endpoint", &SetEndpointAccess::endpoint),
+               required("access", &SetEndpointAccess::access));
 }
 constexpr auto table_of(const QueryEndpoint*) {
   return table("query_endpoint", required("endpoint", &QueryEndpoint::endpoint));

@@ -64,6 +64,7 @@ inline constexpr const char* chains = "chains";
 inline constexpr const char* inline_data = "inline_data";
 inline constexpr const char* endpoint_access = "endpoint_access";
 inline constexpr const char* endpoint_attributes = "endpoint_attributes";
+inline constexpr const char* signal_all = "signal_all";
 inline constexpr const char* backlog = "backlog";
 inline constexpr const char* event_objects = "event_objects";
 inline constexpr const char* wildcard_listen = "wildcard_listen";
@@ -199,10 +200,18 @@ struct CreateEndpoint {
   /// What the peer may do through it where regions and windows allow it; absent: everything. Only
   /// the remote rights count.
   std::optional<Access> access{};
+  /// Each request of its send queue gives a completion, signaled or not; absent: only a signaled one,
+  /// and one that fails.
+  std::optional<bool> signal_all{};
 };
 /// Destroys it; a connection that is still established ends abortively.
 struct DestroyEndpoint {
   Handle endpoint = 0;
+};
+/// Changes what the peer may do through it from now on, connected or not.
+struct SetEndpointAccess {
+  Handle endpoint = 0;
+  Access access;
 };
 struct QueryEndpoint {
   Handle endpoint = 0;
@@ -336,7 +345,7 @@ using Command =
                  DestroyCompletionQueue, CreateEndpoint, DestroyEndpoint, QueryEndpoint,
                  AbortEndpoint, ResetEndpoint, Listen, StopListening, Connect, Accept, Reject,
                  Disconnect, PostReceive, PostWork, PostReceiveChain, PostWorkChain, Cancel,
-                 AllocateRegion, ArmCompletionQueue>;
+                 AllocateRegion, ArmCompletionQueue, SetEndpointAccess>;
 
 // ---------------------------------------------------------------- events
 

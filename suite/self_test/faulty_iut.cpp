@@ -64,6 +64,7 @@ bool more_access(Command& command) {
   return in<iut::RegisterMemory>(command, [](auto& one) { return widen(one.access); }) ||
          in<iut::CreateEndpoint>(command,
                                  [](auto& one) { return one.access && widen(*one.access); }) ||
+         in<iut::SetEndpointAccess>(command, [](auto& one) { return widen(one.access); }) ||
          in_work(command, [](iut::PostWork& work) {
            return work.registration && widen(work.registration->access);
          });
@@ -174,6 +175,19 @@ constexpr std::array faults{
                  [](Command& command) {
                    return in_work(command,
                                   [](iut::PostWork& work) { return set(work.fence, false); });
+                 }},
+    ApiFault{.name = "signaled_anyway",
+             .command =
+                 [](Command& command) {
+                   return in_work(command,
+                                  [](iut::PostWork& work) { return set(work.signaled, true); });
+                 }},
+    ApiFault{.name = "not_all_signaled",
+             .command =
+                 [](Command& command) {
+                   return in<iut::CreateEndpoint>(command, [](auto& one) {
+                     return std::exchange(one.signal_all, std::nullopt).has_value();
+                   });
                  }},
     ApiFault{.name = "inline_data_taken_late",
              .command =

@@ -160,6 +160,35 @@ void end_on_a_shared_queue(Scene& scene) {
   scene.two.settle();
 }
 
+/// Unsignaled work of an endpoint, all of whose work completes or none: a bind and a Send.
+void post_unsignaled(Scene& scene, bool signal_all) {
+  const CompletionQueueHandle queue = scene.pair_with({.signal_all = signal_all});
+  scene.two.connect();
+  const auto window = *scene.b.rnic->allocate_window(scene.b.domain, WindowScope::queue_pair);
+  SendRequest bind = request(1, Operation::bind_window);
+  bind.bind = {.window = window.window};
+  SendRequest send = request(2);
+  bind.signaled = send.signaled = false;
+  scene.post({bind, send});
+  // A Responder sends nothing before the first FPDU.
+  scene.b.receive(9, {});
+  scene.two.a.receive(3, {});
+  scene.two.a.send(request(11));
+  scene.two.settle();
+  scene.note_completions(queue);
+}
+void post_unsignaled_to_all_signaled(Scene& scene) { post_unsignaled(scene, true); }
+void post_unsignaled_to_others(Scene& scene) { post_unsignaled(scene, false); }
+void share_a_queue_without_a_depth(Scene& scene) {
+  const auto made = scene.b.rnic->create_queue_pair(
+      {.domain = scene.b.domain,
+       .send_completions = scene.b.queue,
+       .receive_completions = scene.b.queue,
+       .shared_queue = *scene.b.rnic->create_shared_queue(scene.b.domain, {}),
+       .receive_depth = 0});
+  scene.text += made ? "made" : "refused";
+}
+
 /// Posts a registration of these octets at `base`, after an invalidation if it has been registered.
 RegionInfo register_region(Scene& scene, RegionInfo region, std::span<std::byte> memory,
                            const Access& access, std::uint64_t base = 0x1032, bool fence = false) {
@@ -193,6 +222,17 @@ void note_the_peer(Scene& scene) {
   for (const Completion& completion : scene.two.a.completions())
     scene.text += std::string(name(completion.status)) + "\n";
   scene.text += std::to_string(std::to_integer<int>(scene.two.a.memory[7])) + "\n";
+}
+/// The peer reads, before and after the endpoint lets it.
+void let_the_peer_read(Scene& scene) {
+  scene.pair_with({.access = {.remote_read = true}});
+  scene.two.connect();
+  scene.b.number(200);
+  read_from(scene, scene.b.region);
+  scene.two.settle();
+  BOOST_REQUIRE(scene.b.rnic->set_access(scene.b.pair, {.remote_write = true}).has_value());
+  read_from(scene, scene.b.region, 8);
+  note_the_peer(scene);
 }
 /// A region for so many pages, on a connection.
 RegionInfo allocate(Scene& scene, std::uint32_t pages = 1) {
@@ -297,6 +337,11 @@ const Row rows[] = {
     {Deviation::overrun_not_reported, overrun},
     {Deviation::overrun_by_flush_not_reported, overrun},
     {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
+    {Deviation::all_signaled_ignored, post_unsignaled_to_all_signaled},
+    {Deviation::all_signaled_ignored_for_local_work, post_unsignaled_to_all_signaled},
+    {Deviation::unsignaled_local_work_completes, post_unsignaled_to_others},
+    {Deviation::shared_endpoint_needs_a_depth, share_a_queue_without_a_depth},
+    {Deviation::changed_endpoint_access_ignored, let_the_peer_read},
     {Deviation::registration_opens_nothing, register_and_use},
     {Deviation::registered_too_late_for_later_work, register_and_use},
     {Deviation::registered_too_late_for_the_peer, register_and_use},

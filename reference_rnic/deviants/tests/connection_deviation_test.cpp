@@ -71,6 +71,14 @@ void refused(Two& two) {
           .has_value());
   two.settle();
 }
+/// A connect of a queue pair that is connected is refused; then it disconnects.
+void connected_again(Two& two) {
+  BOOST_REQUIRE(two.connect());
+  const base::Address address = two.a.network->address(base::Family::ipv4).with_port(9);
+  BOOST_REQUIRE(!two.a.manager->connect(two.a.pair, address, {}, {}).has_value());
+  static_cast<void>(two.a.manager->disconnect(two.a.pair, false));
+  two.settle();
+}
 
 }  // namespace
 
@@ -90,6 +98,7 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_connections_is_seen) {
                               {Deviation::rejection_not_told, rejected},
                               {Deviation::startup_failure_not_told, refused},
                               {Deviation::stream_fault_not_reported, bad_write},
+                              {Deviation::refused_connect_remembered, connected_again},
                               {Deviation::disconnection_not_told, with(0)}};
   for (const Row& row : rows) {
     Two right, wrong(decisions(row.deviation), decisions(row.deviation));

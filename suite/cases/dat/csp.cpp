@@ -9,7 +9,10 @@ namespace {
 
 /// What is needed to make a common service point of the IA.
 struct Common {
-  explicit Common(DatBody& body) : requests(body.ia().evd(DAT_EVD_CR_FLAG)) {
+  explicit Common(DatBody& body) : Common(body, body.ia().evd(DAT_EVD_CR_FLAG)) {}
+  /// Whose EVD has room for so few requests.
+  Common(DatBody& body, DAT_COUNT room) : Common(body, body.ia().evd(DAT_EVD_CR_FLAG, room)) {}
+  Common(DatBody& body, Evd evd) : requests(std::move(evd)) {
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
       body.stop(Verdict::inconclusive, "libdat2 does not convert the IA handle");
     std::memcpy(&address, body.ia().address(), sizeof address);
@@ -59,6 +62,17 @@ DAT_CASE(request_comes_to_a_common_service_point, calls(dat_csp_create),
   same(*this, "service point", request.sp_handle.csp_handle, common.csp);
   expect(CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr), succeeds);
   expect_event(active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_csp_create),
+         rules("dat.csp-create.backlog")) {
+  Common common(*this, 1);
+  expect_overrun_refused(*this, common.requests, [&] {
+    const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+    common.listen_at(qualifier);
+    need(common.create(), "no CSP");
+    return qualifier;
+  });
 }
 
 DAT_CASE(communicator_of_another_transport_is_refused, calls(dat_csp_create),

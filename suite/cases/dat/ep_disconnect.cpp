@@ -15,9 +15,9 @@ namespace {
 
 using rnic::wire::MpaFrameKind;
 
-/// An endpoint that has accepted a peer by hand.
+/// An endpoint that has accepted a peer by hand, with or without a receive.
 struct ByHand {
-  ByHand(DatBody& body, const RawPeer::Octets& request)
+  ByHand(DatBody& body, const RawPeer::Octets& request, bool receives = true)
       : listener(body.ia()),
         pz(body.ia().pz()),
         memory(body.ia(), pz.get(), 64),
@@ -32,7 +32,7 @@ struct ByHand {
                   v4 ? sizeof(sockaddr_in) : sizeof(sockaddr_in6)) != 0)
       body.stop(Verdict::not_applicable, "the service point is at no TCP port of this host");
     if (!peer().send(request)) body.stop(Verdict::inconclusive, "the Request cannot be sent");
-    body.need(post_recv(side.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+    if (receives) body.need(post_recv(side.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
     body.need(CALL(dat_cr_accept, listener.next(), side.ep.get(), 0, nullptr), "no accept");
     if (!peer().receive_frame(MpaFrameKind::reply))
       body.stop(Verdict::inconclusive, "no Reply to the Request");
@@ -60,7 +60,8 @@ struct Completing : ByHand {
 /// The peer answers no request, and does not close its end before a Terminate says that the stream
 /// is over: a connection whose close waits for a Response waits for ever.
 struct Unanswered : ByHand {
-  explicit Unanswered(DatBody& body) : ByHand(body, RawPeer::frame(MpaFrameKind::request, {})) {
+  explicit Unanswered(DatBody& body, bool receives = true)
+      : ByHand(body, RawPeer::frame(MpaFrameKind::request, {}), receives) {
     if (!peer().open()) body.stop(Verdict::inconclusive, "the first FPDU cannot be sent");
     const auto first = next_event(side.connection).event_number;
     if (first != DAT_CONNECTION_EVENT_ESTABLISHED)
@@ -203,29 +204,48 @@ DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_discon
   (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
-DAT_CASE(abrupt_disconnect_ends_a_graceful_one, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush")) {
-  const Unanswered connection(*this);
-  const Side& side = connection.side;
-  connection.read(*this, 2);
-  expect(CALL(dat_ep_disconnect, side.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
-  expect(CALL(dat_ep_disconnect, side.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
-  // The Response does not come: a close that waits for it would never end.
+namespace {
+
+/// An endpoint whose Read (cookie 2) nobody answers is disconnected abruptly: a close that waits for
+/// the Response would never end.
+void expect_cut_off(DatBody& body, const Side& side) {
+  body.expect(CALL(dat_ep_disconnect, side.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
   const Waited ended =
-      wait_on(side.connection, static_cast<DAT_TIMEOUT>(2e6 * target().deadline_scale));
-  expect_that(
+      wait_on(side.connection, static_cast<DAT_TIMEOUT>(2e6 * body.target().deadline_scale));
+  body.expect_that(
       ended.code == DAT_SUCCESS && ended.event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED,
       event_text(DAT_CONNECTION_EVENT_DISCONNECTED),
       ended.code == DAT_SUCCESS ? event_text(ended.event.event_number) : return_text(ended.code));
-  expect_state(side.ep, DAT_EP_STATE_DISCONNECTED);
+  body.expect_state(side.ep, DAT_EP_STATE_DISCONNECTED);
   const DAT_EVENT event =
-      expect_event(side.requests, DAT_DTO_COMPLETION_EVENT, "dat.ep-disconnect.flush");
+      body.expect_event(side.requests, DAT_DTO_COMPLETION_EVENT, "dat.ep-disconnect.flush");
   const auto& data = event.event_data.dto_completion_event_data;
-  expect_that(data.user_cookie.as_64 == 2 && data.status != DAT_DTO_SUCCESS,
-              "the Read, without success",
-              fmt::format("completion {}: {}", data.user_cookie.as_64, status_text(data.status)),
-              "dat.ep-disconnect.flush");
-  expect_no_event(side.connection);
+  body.expect_that(
+      data.user_cookie.as_64 == 2 && data.status != DAT_DTO_SUCCESS, "the Read, without success",
+      fmt::format("completion {}: {}", data.user_cookie.as_64, status_text(data.status)),
+      "dat.ep-disconnect.flush");
+  body.expect_no_event(side.connection);
+}
+
+}  // namespace
+
+DAT_CASE(abrupt_disconnect_ends_a_graceful_one, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush")) {
+  const Unanswered connection(*this);
+  connection.read(*this, 2);
+  expect(CALL(dat_ep_disconnect, connection.side.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  expect_cut_off(*this, connection.side);
+}
+
+DAT_CASE(abrupt_disconnect_waits_for_no_read, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush")) {
+  for (const bool receives : {false, true}) {
+    row(receives ? "beside a receive" : "with nothing else outstanding", [&] {
+      const Unanswered connection(*this, receives);
+      connection.read(*this, 2);
+      expect_cut_off(*this, connection.side);
+    });
+  }
 }
 
 DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,

@@ -192,37 +192,131 @@ DAT_CASE(private_data_that_is_cut_is_flagged, calls(dat_cr_query), rules("dat.cr
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
+namespace {
+
+/// A Read Request that has come to the peer.
+std::optional<ReadRequestHeader> read_request_to(const RawPeer& peer) {
+  const auto ulpdu = peer.receive_fpdu();
+  if (!ulpdu || ulpdu->size() != sizeof(UntaggedHeader) + sizeof(ReadRequestHeader))
+    return std::nullopt;
+  Reader reader(*ulpdu);
+  static_cast<void>(reader.read<UntaggedHeader>());
+  return reader.read<ReadRequestHeader>();
+}
+
+/// All octets that a Read Request asks for, in one segment: its Response, or a Write.
+bool fill_sink(const RawPeer& peer, Opcode opcode, const ReadRequestHeader& asked,
+               std::byte fill) {
+  TaggedHeader header;
+  header.rdmap = RdmapControl::make(opcode);
+  header.stag = asked.sink_stag;
+  header.tagged_offset = asked.sink_offset;
+  RawPeer::Octets segment(octets_of(header).begin(), octets_of(header).end());
+  segment.resize(segment.size() + asked.length.value(), fill);
+  return peer.send_fpdu(segment);
+}
+
+constexpr auto local_rights = static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG |
+                                                              DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+
+/// A Read into two segments of memory that is not open to the peer, of which `answered` Requests are
+/// answered, and the next one, if there is one, by a Terminate.
+struct ReadOfTwo {
+  ReadOfTwo(DatBody& body, Streams& of, std::size_t answered)
+      : peer(connect_by_hand(body, of)),
+        sink(body.ia(), of.pz.get(), 2 * part, local_rights) {
+    DAT_RMR_TRIPLET from{};
+    from.virtual_address = 0x1000;
+    from.segment_length = 2 * part;
+    from.rmr_context = 0x1234;
+    body.need(post_read(of.passive.ep.get(), {sink.triplet(0, part), sink.triplet(part, part)},
+                        from, 9),
+              "no RDMA Read");
+    for (std::size_t octets = 0; octets < 2 * part;) {
+      const auto request = read_request_to(peer);
+      if (!request) body.stop(Verdict::inconclusive, "no Read Request to answer");
+      asked.push_back(*request);
+      octets += request->length.value();
+      if (asked.size() <= answered) {
+        if (!fill_sink(peer, Opcode::read_response, *request, std::byte{0x5A}))
+          body.stop(Verdict::inconclusive, "the Response cannot be sent");
+        continue;
+      }
+      if (!peer.terminate(rnic::wire::cause::rdmap_base_or_bounds))
+        body.stop(Verdict::inconclusive, "the Terminate cannot be sent");
+      return;
+    }
+  }
+  /// What a peer writes to each sink has no effect, whatever becomes of its connection. The first octets
+  /// have come with a Response.
+  void expect_closed(DatBody& body, const RawPeer& writer, const Streams& streams,
+                     std::size_t filled) const {
+    for (const ReadRequestHeader& request : asked)
+      if (!fill_sink(writer, Opcode::rdma_write, request, std::byte{0x77})) break;
+    ::shutdown(streams.active_socket, SHUT_WR);
+    (void)next_event(streams.passive.connection);  // the connection ends: all has been received
+    for (std::size_t i = 0; i < 2 * part; ++i) {
+      const std::byte wanted{static_cast<unsigned char>(i < filled ? 0x5A : 0xA5)};
+      if (sink.octets()[i] != wanted)
+        body.expect_that(false, "the octets read", fmt::format("octet {} written later", i));
+    }
+    body.expect_that(true, "the octets read", "the octets read");
+  }
+
+  static constexpr std::size_t part = 16;
+  RawPeer peer;
+  Lmr sink;
+  std::vector<ReadRequestHeader> asked;
+};
+
+}  // namespace
+
+DAT_CASE(sinks_of_a_read_of_two_segments_are_closed_after_it, calls(dat_ep_post_rdma_read),
+         rules("dat.lmr-create.no-remote-write")) {
+  constexpr std::size_t part = ReadOfTwo::part;
+  for (const bool first_part : {true, false}) {
+    row(first_part ? "that has completed, the first" : "that has completed, the second", [&] {
+      Streams streams(*this);
+      ReadOfTwo read(*this, streams, 2);
+      expect_completion(streams.passive.requests, 9, DAT_DTO_SUCCESS);
+      if (read.asked.size() > 1) read.asked.erase(read.asked.begin() + (first_part ? 1 : 0));
+      read.expect_closed(*this, read.peer, streams, 2 * part);
+    });
+  }
+}
+
+DAT_CASE(sinks_of_a_read_that_fails_half_way_are_closed, calls(dat_ep_post_rdma_read),
+         rules("dat.lmr-create.no-remote-write")) {
+  Streams streams(*this);
+  const ReadOfTwo read(*this, streams, 1);
+  if (read.asked.size() == 1)
+    stop(Verdict::not_applicable, "the provider asks for both segments at once");
+  ::shutdown(streams.active_socket, SHUT_WR);
+  (void)next_event(streams.passive.connection);
+  (void)next_event(streams.passive.requests);
+  // The sinks are of a protection zone, which another connection uses as well.
+  Streams others(*this);
+  others.passive = make_side(ia(), streams.pz);
+  const RawPeer writer = connect_by_hand(*this, others);
+  read.expect_closed(*this, writer, others, ReadOfTwo::part);
+}
+
 DAT_CASE(sink_of_a_read_is_closed_once_it_has_completed, calls(dat_ep_post_rdma_read),
          rules("dat.lmr-create.no-remote-write")) {
   Streams streams(*this);
   const RawPeer peer = connect_by_hand(*this, streams);
-  Lmr sink(ia(), streams.pz.get(), 16,
-           static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG |
-                                           DAT_MEM_PRIV_LOCAL_WRITE_FLAG));
+  const Lmr sink(ia(), streams.pz.get(), 16, local_rights);
   DAT_RMR_TRIPLET from{};
   from.virtual_address = 0x1000;
   from.segment_length = 16;
   from.rmr_context = 0x1234;
   need(post_read(streams.passive.ep.get(), {sink.triplet()}, from, 9), "no RDMA Read");
-  const auto ulpdu = peer.receive_fpdu();
-  if (!ulpdu || ulpdu->size() != sizeof(UntaggedHeader) + sizeof(ReadRequestHeader))
-    stop(Verdict::inconclusive, "no Read Request to answer");
-  Reader reader(*ulpdu);
-  static_cast<void>(reader.read<UntaggedHeader>());
-  const auto asked = reader.read<ReadRequestHeader>();
-  const auto send_tagged = [&](Opcode opcode, std::byte fill) {
-    TaggedHeader header;
-    header.rdmap = RdmapControl::make(opcode);
-    header.stag = asked.sink_stag;
-    header.tagged_offset = asked.sink_offset;
-    RawPeer::Octets segment(octets_of(header).begin(), octets_of(header).end());
-    segment.resize(segment.size() + asked.length.value(), fill);
-    return peer.send_fpdu(segment);
-  };
-  if (!send_tagged(Opcode::read_response, std::byte{0x5A}))
+  const auto asked = read_request_to(peer);
+  if (!asked) stop(Verdict::inconclusive, "no Read Request to answer");
+  if (!fill_sink(peer, Opcode::read_response, *asked, std::byte{0x5A}))
     stop(Verdict::inconclusive, "the Response cannot be sent");
   expect_completion(streams.passive.requests, 9, DAT_DTO_SUCCESS);
-  if (!send_tagged(Opcode::rdma_write, std::byte{0x77}))
+  if (!fill_sink(peer, Opcode::rdma_write, *asked, std::byte{0x77}))
     stop(Verdict::inconclusive, "the Write cannot be sent");
   ::shutdown(streams.active_socket, SHUT_WR);
   (void)next_event(streams.passive.connection);  // the connection ends: all has been received

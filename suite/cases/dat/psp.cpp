@@ -141,26 +141,12 @@ DAT_CASE(service_point_takes_many_requests, calls(dat_psp_create_any),
 DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_psp_create_any),
          rules("dat.psp-create.backlog")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG, 1);
-  DAT_EVD_PARAM param{};
-  need(CALL(dat_evd_query, requests.get(), DAT_EVD_FIELD_ALL, &param), "no EVD query");
-  if (param.evd_qlen > 1) stop(Verdict::inconclusive, "the provider makes the queue longer");
-  const auto [psp, qualifier] = ia().psp(requests);
-  const Pz pz = ia().pz();
-  const std::array<Side, 2> sides{make_side(ia(), pz), make_side(ia(), pz)};
-  for (const Side& side : sides) need(ask(ia(), side.ep, qualifier), "no connect");
-  // One of them waits; the other is refused.
-  DAT_EVENT event{};
-  while (dat_evd_dequeue(sides[0].connection.get(), &event) != DAT_SUCCESS &&
-         dat_evd_dequeue(sides[1].connection.get(), &event) != DAT_SUCCESS)
-    std::this_thread::yield();
-  expect_that(event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
-              event_text(DAT_CONNECTION_EVENT_NON_PEER_REJECTED), event_text(event.event_number));
-  const auto request = arrival(*this, requests);
-  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
-  // Its place is free again.
-  const Side later = make_side(ia(), pz);
-  need(ask(ia(), later.ep, qualifier), "no connect");
-  (void)dat_cr_reject(arrival(*this, requests).cr_handle, 0, nullptr);
+  Psp psp;
+  expect_overrun_refused(*this, requests, [&] {
+    auto [point, qualifier] = ia().psp(requests);
+    psp = std::move(point);
+    return qualifier;
+  });
 }
 
 DAT_CASE(qualifier_in_use_is_refused, calls(dat_psp_create), rules("dat.psp-create.in-use")) {

@@ -228,6 +228,30 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
   expect_reads_served(*this, words->ird);
 }
 
+CONFORMANCE_CASE(depths_that_the_consumer_leaves_open_fit_the_initiators,
+                 rules("mpa.enhanced.responder-ird-is-actual",
+                       "mpa.enhanced.responder-ird-covers-initiator-ord",
+                       "mpa.enhanced.responder-ord-at-most-initiator-ird"),
+                 needs(capability::enhanced_startup)) {
+  const auto left_open = [&](std::uint16_t ird, std::uint16_t ord) {
+    row(fmt::format("IRD {} and ORD {}", ird, ord), [&] {
+      send_request(*this, enhanced_request(with_depths_of(client_server, ird, ord)));
+      iut.accept(asked(*this).request, iut.endpoint());
+      const Arrival reply = expect(peer.raw(), reply_ord_within(ird),
+                                   "mpa.enhanced.responder-ord-at-most-initiator-ird");
+      const auto words = words_of(*reply.as<ReceivedFrame>());
+      if (within_limit(iut.limits(), "max_ird", ord) == ord)
+        advise_that(words->ird >= ord, fmt::format("an IRD of at least {}", ord),
+                    fmt::format("{}", words->ird),
+                    "mpa.enhanced.responder-ird-covers-initiator-ord");
+      if (words->ird != all_ones) expect_reads_served(*this, words->ird);
+    });
+  };
+  left_open(1, 6);
+  left_open(6, 1);
+  left_open(2, 5);
+}
+
 CONFORMANCE_CASE(ord_of_all_ones_is_answered_by_all_ones,
                  rules("mpa.enhanced.ord-all-ones-answered-in-kind"),
                  needs(capability::enhanced_startup)) {

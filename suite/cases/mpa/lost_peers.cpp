@@ -140,6 +140,29 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_delay_others,
   expect(*slow.back(), accepting_reply());
 }
 
+CONFORMANCE_CASE(listener_serves_many_connections_at_once,
+                 rules("mpa.startup.acceptable-request-accepted"), deadline_of(60s)) {
+  // A count of eight bits is exhausted by them, whether it is of connections or of startups.
+  constexpr std::size_t many = 264;
+  const auto most = iut.limits().find("max_endpoints");
+  if (most != iut.limits().end() && most->second < std::int64_t{many})
+    throw lacking_limit("max_endpoints", fmt::format("{} connections at once", many));
+  const iut::CreateEndpoint small{.send_depth = 4, .receive_depth = 4, .max_pieces = 1};
+  std::vector<std::pair<Peer*, iut::Handle>> alive;
+  for (std::size_t i = 0; i < many; ++i) {
+    const iut::Handle endpoint = iut.create_endpoint(small);
+    Peer& next = another_peer();
+    establish(next, {.endpoint = endpoint,
+                     .judged_by = "mpa.startup.acceptable-request-accepted"});
+    alive.emplace_back(&next, endpoint);
+  }
+  for (const auto& [each, endpoint] : alive) {
+    const Work receive = iut.post_receive(16, endpoint);
+    each->send(send_message(payload(16)));
+    expect(receive, completes().with_length(16), "mpa.startup.acceptable-request-accepted");
+  }
+}
+
 CONFORMANCE_CASE(malformed_request_does_not_disturb_waiting_connections,
                  rules("mpa.startup.bad-request-closes-tcp",
                        "mpa.startup.acceptable-request-accepted")) {

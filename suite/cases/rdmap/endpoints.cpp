@@ -215,8 +215,22 @@ CONFORMANCE_CASE(connected_endpoint_is_not_reset, rules("rdmap.read.valid-reques
   if (reply.outcome != iut::Outcome::ok) expect_still_working();
 }
 
+/// The endpoint of the case's connection, of which another connection has been refused, still sends
+/// and receives; and it is closed in order.
+void expect_untouched(Body& body) {
+  body.expect_still_working("rdmap.read.valid-request-answered");
+  const Work receive = body.iut.post_receive(64);
+  body.peer.send(send_message(payload(24)));
+  body.expect(receive, completes().with_length(24), "rdmap.send.consumes-one-buffer");
+  expect_close(body, body.peer.ready(), body.iut.endpoint());
+  body.peer.half_close();
+  body.expect(body.iut, disconnected(), "ddp.close.half-closed-close-graceful");
+}
+
 CONFORMANCE_CASE(endpoint_takes_no_second_connection,
-                 rules("rdmap.read.valid-request-answered", "ddp.close.llp-lost-indicated")) {
+                 rules("rdmap.read.valid-request-answered", "rdmap.send.consumes-one-buffer",
+                       "ddp.close.half-closed-close-graceful", "ddp.close.llp-lost-indicated"),
+                 in_both_roles) {
   const auto advise_refused = [&](iut::Handle endpoint) {
     Peer& next = another_peer();
     if (const auto done = next.connect(iut_address()); !done)
@@ -231,7 +245,15 @@ CONFORMANCE_CASE(endpoint_takes_no_second_connection,
   };
   row("while it is connected", [&] {
     establish();
-    if (advise_refused(iut.endpoint())) expect_still_working();
+    if (advise_refused(iut.endpoint())) expect_untouched(*this);
+  });
+  row("of its own, while it is connected", [&] {
+    establish({.opening = true});
+    const base::Address own = iut_address();
+    const iut::Reply reply = iut.try_call(
+        iut::Connect{iut.endpoint(), own.host(), own.port, {}}, "connect a used endpoint");
+    advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is accepted");
+    if (reply.outcome != iut::Outcome::ok) expect_untouched(*this);
   });
   row("after the end, without a reset", [&] {
     const iut::Handle endpoint = iut.create_endpoint();

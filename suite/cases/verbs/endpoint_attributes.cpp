@@ -2,6 +2,8 @@
 // ibv_create_qp(3), ibv_query_qp(3) and ibv_modify_qp(3): what an endpoint is asked to be, what it
 // says that it is, and what the peer may do through it.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
+#include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {
 
@@ -9,6 +11,9 @@ namespace {
 
 constexpr iut::Access only_reads{.remote_read = true};
 constexpr iut::Access only_writes{.remote_write = true};
+constexpr iut::Access reads_and_writes{.remote_read = true, .remote_write = true};
+constexpr iut::Access all_remote{
+    .remote_read = true, .remote_write = true, .remote_atomic = true};
 
 iut::EndpointAttributes attributes_of(Body& body, iut::Handle endpoint) {
   const iut::Reply reply = body.iut.call(iut::QueryEndpoint{endpoint}, "query the endpoint");
@@ -32,6 +37,55 @@ Outgoing read_of(const Region& region) {
                        .length = 8,
                        .source_stag = region.stag,
                        .source_offset = region.base});
+}
+
+/// A connected endpoint whose access changes.
+struct Changing {
+  Body& body;
+  Region region;
+  iut::Handle endpoint;
+
+  Changing(Body& of, const iut::Access& before, const iut::Access& rights = access::remote_atomic)
+      : body(of), region(of.iut.register_memory(64, rights)), endpoint(endpoint_with(of, before)) {
+    body.establish({.endpoint = endpoint, .opening = true});
+  }
+  /// Not every device changes it in the middle of a connection, and a call that fails changes nothing.
+  void change(const iut::Access& before, const iut::Access& after) const {
+    const iut::Reply reply =
+        body.iut.try_call(iut::SetEndpointAccess{endpoint, after}, "change the access");
+    const bool done = reply.outcome == iut::Outcome::ok;
+    if (body.iut.can(iut::capability::endpoint_attributes)) {
+      const std::string reported = remote_rights(attributes_of(body, endpoint).access);
+      const std::string wanted = remote_rights(done ? after : before);
+      body.expect_that(reported == wanted, wanted, reported, "verbs.query.access-as-set");
+    }
+    if (!done)
+      body.stop(Verdict::not_applicable,
+                "the access of a connected endpoint is not changed: " + reply.error);
+  }
+  void expect_read() const {
+    body.peer.send(read_of(region));
+    body.expect(body.peer, message(Opcode::read_response), "verbs.endpoint.access-flags-enforced");
+  }
+  void expect_write(std::uint8_t first) {
+    const Octets data = payload(16, first);
+    body.peer.send(rdma_write(region.stag, region.base, data));
+    body.expect(region, holds(data), "verbs.endpoint.access-flags-enforced");
+  }
+  void expect_atomic() const {
+    body.peer.send(fetch_add(0x0BADCAFE, region.stag, region.base, 0));
+    body.expect(body.peer, message(Opcode::atomic_response),
+                "verbs.endpoint.access-flags-enforced");
+  }
+  void expect_refused(const Outgoing& request) const {
+    body.peer.send(request);
+    body.expect(body.peer, any_terminate() | torn_down(), "verbs.endpoint.access-flags-enforced");
+  }
+};
+
+void need_atomics(Body& body) {
+  if (!body.iut.can(iut::capability::atomics))
+    body.stop(Verdict::not_applicable, "the IUT has no Atomics");
 }
 
 }  // namespace
@@ -127,6 +181,103 @@ CONFORMANCE_CASE(endpoint_for_writes_refuses_reads, rules("verbs.endpoint.access
   peer.send(read_of(region));
   expect(peer, any_terminate() | torn_down());
   expect(region, holds(payload(16)));
+}
+
+CONFORMANCE_CASE(access_that_a_connected_endpoint_is_given_holds_from_then_on,
+                 rules("verbs.endpoint.access-flags-enforced", "verbs.query.access-as-set"),
+                 needs(capability::endpoint_access), in_both_roles) {
+  row("writes", [&] {
+    Changing on(*this, only_reads, access::remote_read_write);
+    on.expect_read();
+    on.change(only_reads, reads_and_writes);
+    on.expect_write(0x31);
+    on.expect_read();
+  });
+  row("reads", [&] {
+    Changing on(*this, only_writes, access::remote_read_write);
+    peer.send(rdma_write(on.region.stag, on.region.base, payload(16)));
+    on.change(only_writes, reads_and_writes);
+    on.expect_read();
+    on.expect_write(0x32);
+  });
+  row("Atomics", [&] {
+    need_atomics(*this);
+    Changing on(*this, reads_and_writes);
+    on.expect_write(0x33);
+    on.change(reads_and_writes, all_remote);
+    on.expect_atomic();
+    on.expect_read();
+  });
+}
+
+CONFORMANCE_CASE(access_that_a_connected_endpoint_loses_is_refused_from_then_on,
+                 rules("verbs.endpoint.access-flags-enforced", "verbs.query.access-as-set"),
+                 needs(capability::endpoint_access), in_both_roles) {
+  row("writes", [&] {
+    Changing on(*this, reads_and_writes, access::remote_read_write);
+    on.expect_write(0x41);
+    on.change(reads_and_writes, only_reads);
+    on.expect_read();
+    on.expect_refused(rdma_write(on.region.stag, on.region.base, payload(16, 0x51)));
+    expect(on.region, holds(payload(16, 0x41)));
+  });
+  row("reads", [&] {
+    Changing on(*this, reads_and_writes, access::remote_read_write);
+    on.expect_read();
+    on.change(reads_and_writes, only_writes);
+    peer.send(rdma_write(on.region.stag, on.region.base, payload(16, 0x42)));
+    on.expect_refused(read_of(on.region));
+    expect(on.region, holds(payload(16, 0x42)));
+  });
+  row("Atomics", [&] {
+    need_atomics(*this);
+    Changing on(*this, all_remote);
+    on.expect_atomic();
+    on.change(all_remote, reads_and_writes);
+    on.expect_write(0x43);
+    on.expect_refused(fetch_add(0x0BADCAFE, on.region.stag, on.region.base, 1));
+    expect(on.region, holds(payload(16, 0x43)));
+  });
+  row("writes, which another endpoint keeps", [&] {
+    const iut::Handle kept = endpoint_with(*this, reads_and_writes);
+    Peer& other = another_peer();
+    establish(other, {.endpoint = kept, .opening = true});
+    Changing on(*this, reads_and_writes, access::remote_read_write);
+    on.expect_write(0x44);
+    on.change(reads_and_writes, only_reads);
+    other.send(rdma_write(on.region.stag, on.region.base, payload(16, 0x54)));
+    other.send(read_of(on.region));
+    expect(other, message(Opcode::read_response));
+    expect(on.region, holds(payload(16, 0x54)));
+  });
+}
+
+CONFORMANCE_CASE(own_receives_do_not_matter_with_a_shared_queue,
+                 rules("verbs.shared-receive.own-depth-ignored"),
+                 needs(capability::shared_receive_queue, capability::endpoint_attributes)) {
+  constexpr std::uint32_t shared_depth = 4;
+  for (const std::uint32_t own : {0U, 1U, 4 * shared_depth}) {
+    row(fmt::format("{} of its own", own), [&] {
+      const iut::Handle queue = iut.create_shared_queue(shared_depth);
+      const iut::CreateEndpoint wanted{
+          .endpoint = iut.new_handle(), .shared_queue = queue, .receive_depth = own};
+      const iut::Reply made = iut.try_call(wanted, "create an endpoint of a shared queue");
+      expect_that(made.outcome == iut::Outcome::ok, "an endpoint", made.error);
+      establish({.endpoint = wanted.endpoint});
+      const Region buffer = iut.register_memory(64);
+      std::vector<Work> receives;
+      for (std::uint32_t i = 0; i < shared_depth; ++i) {
+        receives.push_back(iut.post_receive(
+            iut::PostReceive{.shared_queue = queue, .pieces = {{buffer.handle, 0, 64}}}));
+        receives.back().endpoint = wanted.endpoint;
+      }
+      for (std::uint32_t i = 0; i < shared_depth; ++i) {
+        peer.send(send_message(payload(8)));
+        expect(iut, success_of(receives[0]) | success_of(receives[1]) | success_of(receives[2]) |
+                        success_of(receives[3]));
+      }
+    });
+  }
 }
 
 CASES_OF_FILE(verbs, endpoint_attributes)

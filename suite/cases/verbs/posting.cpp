@@ -65,6 +65,83 @@ iut::Handle endpoint_for_inline(Body& body) {
   return body.iut.create_endpoint(wanted);
 }
 
+// ---- signaled work ----
+
+/// A connected one, which may send.
+iut::Handle endpoint_where_all_are_signaled(Body& body) {
+  iut::CreateEndpoint wanted;
+  wanted.signal_all = true;
+  const iut::Handle endpoint = body.iut.create_endpoint(wanted);
+  body.establish({.endpoint = endpoint, .opening = true});
+  return endpoint;
+}
+
+iut::PostWork with_flag(iut::PostWork work, bool signaled) {
+  work.signaled = signaled;
+  return work;
+}
+
+void expect_once(Body& body, const Work& work, const RuleRef& rule) {
+  body.expect(work, completes(), rule);
+  const auto again = body.iut.take(completion_of(work).matches, body.context().loop.now());
+  body.expect_that(!again.has_value(), "one completion", again ? describe(*again) : "", rule);
+}
+
+/// Work that sends nothing. It is right each time that it is made.
+struct LocalWork {
+  const char* name;
+  std::vector<const char*> needs;
+  iut::PostWork (*make)(Body&, iut::Handle endpoint);
+  bool is_registration = false;
+};
+
+iut::PostWork bind_of(Body& body, iut::Handle endpoint) {
+  const Region under = body.iut.register_memory(64, access::under_windows);
+  iut::PostWork work = work_on(under, operation::bind_window, endpoint);
+  work.window = body.iut.new_handle();
+  body.iut.call(iut::AllocateWindow{work.window, 0}, "allocate a window");
+  work.window_access = {.remote_read = true};
+  return work;
+}
+
+/// Of what work has opened: a window or a region.
+iut::PostWork invalidation_of(Body& body, iut::Handle endpoint) {
+  constexpr iut::Access reads{.remote_read = true};
+  iut::PostWork work;
+  work.endpoint = endpoint;
+  work.operation = operation::local_invalidate;
+  if (body.iut.can(capability::memory_windows)) {
+    const Region under = body.iut.register_memory(64, access::under_windows);
+    work.invalidate_stag = body.iut.bind_window(under, 0, 64, reads, endpoint).stag;
+  } else if (body.iut.can(capability::fast_registration)) {
+    Region region = body.iut.allocate_region(4096, 1);
+    body.iut.register_part(region, reads, 0, 4096, endpoint);
+    work.invalidate_stag = region.stag;
+  } else {
+    body.stop(Verdict::not_applicable, "the upper tester has no work that opens memory");
+  }
+  return work;
+}
+
+iut::PostWork registration_at(Body& body, iut::Handle endpoint) {
+  iut::PostWork work =
+      registration_of(body.iut.allocate_region(4096, 1), {.remote_read = true}, 0, 4096);
+  work.endpoint = endpoint;
+  return work;
+}
+
+const LocalWork local_work[] = {
+    {"a bind", {capability::memory_windows}, bind_of},
+    {"an invalidation", {capability::local_invalidate}, invalidation_of},
+    {"a registration", {capability::fast_registration}, registration_at, true},
+};
+
+void need_for(Body& body, const LocalWork& kind) {
+  for (const char* capability : kind.needs)
+    if (!body.iut.can(capability))
+      body.stop(Verdict::not_applicable, fmt::format("the upper tester has no {}", capability));
+}
+
 }  // namespace
 
 CONFORMANCE_CASE(list_of_sends_is_posted_up_to_its_bad_request,
@@ -199,6 +276,57 @@ CONFORMANCE_CASE(inline_data_is_taken_when_it_is_posted,
   expect(peer, message(Opcode::send, Octets(12, std::byte{0xEE})));
   expect(first, completes());
   expect(second, completes());
+}
+
+CONFORMANCE_CASE(each_request_completes_where_all_are_signaled,
+                 rules("verbs.completion.each-of-all-signaled"), needs(capability::signal_all),
+                 in_both_roles) {
+  row("messages", [&] {
+    const iut::Handle endpoint = endpoint_where_all_are_signaled(*this);
+    for (const bool signaled : {false, true}) {
+      const Region octets = iut.register_octets(payload(16));
+      const Work send = iut.post(with_flag(work_on(octets, operation::send, endpoint), signaled));
+      expect(peer, message(Opcode::send, payload(16)));
+      expect_once(*this, send, "verbs.completion.each-of-all-signaled");
+      const Work write =
+          iut.post(with_flag(work_on(octets, operation::write, endpoint), signaled));
+      expect(peer, message(Opcode::rdma_write, payload(16)));
+      expect_once(*this, write, "verbs.completion.each-of-all-signaled");
+      const Region sink = iut.register_memory(8, access::remote_write);
+      const Work read = iut.post(with_flag(work_on(sink, operation::read, endpoint), signaled));
+      const auto asked = expect_message(Opcode::read_request).read_request();
+      peer.send(read_response(asked->sink_stag, asked->sink_offset, payload(8)));
+      expect_once(*this, read, "verbs.completion.each-of-all-signaled");
+    }
+  });
+  for (const LocalWork& kind : local_work) {
+    row(kind.name, [&] {
+      need_for(*this, kind);
+      const iut::Handle endpoint = endpoint_where_all_are_signaled(*this);
+      for (const bool signaled : {false, true})
+        expect_once(*this, iut.post(with_flag(kind.make(*this, endpoint), signaled)),
+                    "verbs.completion.each-of-all-signaled");
+    });
+  }
+}
+
+CONFORMANCE_CASE(unsignaled_local_work_gives_no_completion,
+                 rules("verbs.completion.none-of-unsignaled"), in_both_roles) {
+  for (const LocalWork& kind : local_work) {
+    // Of a registration the driver for the kernel's verbs has to know the end.
+    if (kind.is_registration) continue;
+    row(kind.name, [&] {
+      need_for(*this, kind);
+      see_iut_send();
+      const Work silent = iut.post(with_flag(kind.make(*this, iut.endpoint()), false));
+      const Work last = iut.post_send(payload(4));
+      expect(peer, message(Opcode::send, payload(4)));
+      expect(last, completes());
+      const auto event = iut.take(completion_of(silent).matches, context().loop.now());
+      advise_that(!event.has_value(), "no completion of unsignaled work",
+                  event ? describe(*event) : "none");
+    });
+  }
 }
 
 CASES_OF_FILE(verbs, posting)

@@ -60,6 +60,8 @@ constexpr std::array items{
              "Can its consumer say what the peer may do through an endpoint?"},
     PicsItem{capability::endpoint_attributes, false, "",
              "Does its API report the depths and the access rights of an endpoint?"},
+    PicsItem{capability::signal_all, false, "",
+             "Can its consumer have each request complete, signaled or not?"},
     PicsItem{capability::backlog, false, "",
              "Can its consumer say how many connection requests may wait?"},
     PicsItem{capability::event_objects, false, "",

@@ -17,7 +17,7 @@
 #include <linux/types.h>
 
 #define RNIC_KAGENT_DEVICE "/dev/rnic_kagent"
-#define RNIC_KAGENT_VERSION 3
+#define RNIC_KAGENT_VERSION 4
 
 #define RNIC_KAGENT_NAME_SIZE 64
 #define RNIC_KAGENT_ADDRESS_SIZE 28 /* of a sockaddr_in6 */
@@ -147,7 +147,7 @@ struct rnic_kagent_qp {
 	__u32 max_recv_sge;
 	__u32 handle; /* out */
 	__u32 qp_num; /* out */
-	__u32 reserved;
+	__u32 sq_sig_all; /* 1: IB_SIGNAL_ALL_WR, 0: IB_SIGNAL_REQ_WR */
 };
 
 /* enum ib_qp_state */
@@ -155,9 +155,13 @@ enum rnic_kagent_qp_state {
 	RNIC_KAGENT_QPS_RESET = 0,
 	RNIC_KAGENT_QPS_INIT = 1,
 	RNIC_KAGENT_QPS_ERR = 6,
+	RNIC_KAGENT_QPS_KEPT = 255, /* the state that it has */
 };
 
-/* ib_modify_qp and ib_query_qp; to INIT with `access` as its access flags. */
+/*
+ * ib_modify_qp and ib_query_qp; to INIT with `access` as its access flags, which
+ * KEPT changes alone.
+ */
 struct rnic_kagent_qp_attr {
 	__u32 qp;
 	__u32 state;  /* in: enum rnic_kagent_qp_state; out: enum ib_qp_state */

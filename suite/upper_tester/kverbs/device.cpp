@@ -74,12 +74,15 @@ std::vector<std::string> capabilities(const rnic_kagent_open& device,
                                  capability::remote_invalidate, capability::local_invalidate,
                                  capability::zero_based,        capability::chosen_base,
                                  capability::fast_registration, capability::chains,
-                                 capability::loopback,          capability::completion_queues};
+                                 capability::loopback,          capability::completion_queues,
+                                 capability::signal_all};
   if (device.reads_with_invalidate != 0) names.emplace_back(capability::read_invalidate);
   if (device.max_srq > 0) names.emplace_back(capability::shared_receive_queue);
   if (device.max_srq > 0 && (device.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) != 0)
     names.emplace_back(capability::shared_queue_resize);
   if (device.atomic_cap != IBV_ATOMIC_NONE) names.emplace_back(capability::atomics);
+  // Of InfiniBand the connection manager has attributes of its own for a queue pair that connects.
+  if (is_iwarp(device)) names.emplace_back(capability::endpoint_access);
   // Whether a queue pair can return from the error state is the driver's secret.
   if (device.vendor_id != verbs::soft_iwarp) names.emplace_back(capability::endpoint_reset);
   if (options.addresses.empty() || verbs::has_ipv6(options.addresses))

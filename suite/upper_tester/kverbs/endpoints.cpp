@@ -128,7 +128,7 @@ KverbsDriver::Answer KverbsDriver::make_queues(Endpoint& endpoint,
   };
   rnic_kagent_qp made{};
   made.max_send_wr = with_drain(command.send_depth);
-  made.max_recv_wr = shared != 0 ? 0 : with_drain(command.receive_depth);
+  made.max_recv_wr = with_drain(command.receive_depth);  // ignored if there is a shared queue
   const auto entries =
       std::uint64_t{made.max_send_wr} + std::max(with_drain(command.receive_depth), 1U);
   if (auto reply = make_completions(endpoint, command, entries)) return reply;
@@ -138,6 +138,7 @@ KverbsDriver::Answer KverbsDriver::make_queues(Endpoint& endpoint,
   made.pd = domain;
   made.cq = endpoint.completions;
   made.srq = shared;
+  made.sq_sig_all = command.signal_all.value_or(false) ? 1 : 0;
   made.max_send_sge = made.max_recv_sge = command.max_pieces;
   if (const int error = file_.call(RNIC_KAGENT_CREATE_QP, made); error != 0) {
     if (!endpoint.shares_completions) static_cast<void>(file_.destroy(endpoint.completions));
@@ -160,8 +161,10 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateEndpoint&
   }
   Endpoint endpoint;
   endpoint.link = verbs::Link(command.endpoint);
+  endpoint.link.signal_all(command.signal_all.value_or(false));
+  endpoint.access = access_of(command);
   if (auto reply = make_queues(endpoint, command, owner->second.object, shared)) return reply;
-  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT); error != 0) {
+  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access); error != 0) {
     static_cast<void>(release(endpoint));
     return failed("ib_modify_qp to INIT", error);
   }
@@ -169,14 +172,30 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateEndpoint&
   return iut::Reply{};
 }
 
-/// To INIT as rdma_create_qp leaves it: open to what regions allow.
-int KverbsDriver::modify(Object queue_pair, std::uint32_t state) const {
+/// Open to what regions allow, as rdma_create_qp leaves it, unless the command says less.
+std::uint32_t KverbsDriver::access_of(const iut::CreateEndpoint& command) const {
+  if (command.access) return static_cast<std::uint32_t>(verbs::access_flags(*command.access));
+  std::uint32_t access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  if (device_.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
+  return access;
+}
+
+int KverbsDriver::modify(Object queue_pair, std::uint32_t state, std::uint32_t access) const {
   rnic_kagent_qp_attr attributes{};
   attributes.qp = queue_pair;
   attributes.state = state;
-  attributes.access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-  if (device_.atomic_cap != IBV_ATOMIC_NONE) attributes.access |= IBV_ACCESS_REMOTE_ATOMIC;
+  attributes.access = access;
   return file_.call(RNIC_KAGENT_MODIFY_QP, attributes);
+}
+
+KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::SetEndpointAccess& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  const auto access = static_cast<std::uint32_t>(verbs::access_flags(command.access));
+  if (const int error = modify(found->second.queue_pair, RNIC_KAGENT_QPS_KEPT, access); error != 0)
+    return failed("ib_modify_qp of the access flags", error);
+  found->second.access = access;
+  return iut::Reply{};
 }
 
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
@@ -240,7 +259,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ResetEndpoint& 
   endpoint.id = 0;
   if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_RESET); error != 0)
     return failed("ib_modify_qp to RESET", error);
-  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT); error != 0)
+  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access); error != 0)
     return failed("ib_modify_qp to INIT", error);
   endpoint.link.reset();
   return iut::Reply{};

@@ -67,6 +67,7 @@ class KverbsDriver final : public Driver {
   };
   struct Endpoint {
     Object completions = 0, id = 0, queue_pair = 0;
+    std::uint32_t access = 0;  ///< what the peer may do through it
     bool shares_completions = false;
     bool drainable = true;
     verbs::Link link;
@@ -133,10 +134,12 @@ class KverbsDriver final : public Driver {
   Answer make_queues(Endpoint& endpoint, const iut::CreateEndpoint& command, Object domain,
                      Object shared);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
+  Answer run(std::uint64_t, const iut::SetEndpointAccess&);
   Answer run(std::uint64_t, const iut::QueryEndpoint&);
   Answer run(std::uint64_t, const iut::AbortEndpoint&);
   Answer run(std::uint64_t, const iut::ResetEndpoint&);
-  [[nodiscard]] int modify(Object queue_pair, std::uint32_t state) const;
+  [[nodiscard]] std::uint32_t access_of(const iut::CreateEndpoint& command) const;
+  [[nodiscard]] int modify(Object queue_pair, std::uint32_t state, std::uint32_t access = 0) const;
   std::string release(Endpoint& endpoint);
   void take_asynchronous_event(const rnic_kagent_event& event);
 

@@ -299,6 +299,7 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
                                         .max_pieces = command.max_pieces,
                                         .max_inline = command.max_inline};
   if (command.access) attributes.access = access_of(*command.access);
+  attributes.signal_all = command.signal_all.value_or(false);
   std::uint64_t receives = command.receive_depth;
   if (command.shared_queue != 0) {
     attributes.shared_queue = shared->second.object;
@@ -347,6 +348,14 @@ iut::Reply ReferenceDriver::perform(const iut::DestroyEndpoint& command) {
   const auto found = endpoints_.find(command.endpoint);
   if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
   resources_.release(found->second.resource);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::SetEndpointAccess& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  if (const auto set = rnic_->set_access(found->second.queue_pair, access_of(command.access)); !set)
+    return failed(set.error(), "set access");
   return {};
 }
 

@@ -86,6 +86,7 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::ArmCompletionQueue& command);
   iut::Reply perform(const iut::CreateEndpoint& command);
   iut::Reply perform(const iut::DestroyEndpoint& command);
+  iut::Reply perform(const iut::SetEndpointAccess& command);
   iut::Reply perform(const iut::QueryEndpoint& command);
   iut::Reply perform(const iut::AbortEndpoint& command);
   iut::Reply perform(const iut::ResetEndpoint& command);

@@ -154,6 +154,7 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
                                         capability::inline_data,
                                         capability::endpoint_access,
                                         capability::endpoint_attributes,
+                                        capability::signal_all,
                                         capability::backlog,
                                         capability::event_objects,
                                         capability::wildcard_listen,

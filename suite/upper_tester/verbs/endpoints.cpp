@@ -135,6 +135,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   endpoint.link = Link(command.endpoint);
   endpoint.token = next_token_++;
   endpoint.access = access_of(command);
+  endpoint.link.signal_all(command.signal_all.value_or(false));
   if (command.completion_queue != 0) {
     const auto shared = completion_queues_.find(command.completion_queue);
     if (shared == completion_queues_.end())
@@ -146,9 +147,10 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   }
   init.cap.max_inline_data = command.max_inline;
   init.cap.max_send_wr = command.send_depth;
-  init.cap.max_recv_wr = command.shared_queue != 0 ? 0 : command.receive_depth;
+  init.cap.max_recv_wr = command.receive_depth;  // ignored if there is a shared queue
   init.cap.max_send_sge = init.cap.max_recv_sge = command.max_pieces;
   init.qp_type = IBV_QPT_RC;
+  init.sq_sig_all = command.signal_all.value_or(false) ? 1 : 0;
   endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
   if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
   endpoint.capacity = init.cap;
@@ -191,6 +193,19 @@ std::string VerbsDriver::release(Endpoint& endpoint) {
   if (const int error = destroy_now(endpoint.completions); error != 0)
     return failed("ibv_destroy_cq", error).error;
   return {};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::SetEndpointAccess& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  ibv_qp_attr attributes{};
+  attributes.qp_access_flags = static_cast<unsigned>(access_flags(command.access));
+  if (const int error =
+          ibv_modify_qp(found->second.queue_pair.get(), &attributes, IBV_QP_ACCESS_FLAGS);
+      error != 0)
+    return failed("ibv_modify_qp of the access flags", error);
+  found->second.access = attributes.qp_access_flags;
+  return iut::Reply{};
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& command) {

@@ -99,7 +99,12 @@ class Link {
   [[nodiscard]] Reaction take(const LinkEvent& event);
 
   // -- the send queue --
-  void posted(SendWork work) { sends_.push_back(std::move(work)); }
+  /// Whether each request completes, signaled or not.
+  void signal_all(bool all) { signal_all_ = all; }
+  void posted(SendWork work) {
+    work.signaled = work.signaled || signal_all_;
+    sends_.push_back(std::move(work));
+  }
   /// The event that reports a completion. `receives`: those that are posted to any receive queue, by
   /// number.
   [[nodiscard]] iut::Event completed(const WorkCompletion& completion,
@@ -121,7 +126,7 @@ class Link {
 
   iut::Handle endpoint_;
   State state_ = State::idle;
-  bool has_been_connected_ = false, disconnect_when_done_ = false;
+  bool has_been_connected_ = false, disconnect_when_done_ = false, signal_all_ = false;
   std::uint64_t connect_number_ = 0;
   int attempts_ = 0;
   sockaddr_storage remote_{};

@@ -127,6 +127,7 @@ class VerbsDriver final : public Driver {
   [[nodiscard]] unsigned access_of(const iut::CreateEndpoint& command) const;
   Answer make_completion_queue(Endpoint& endpoint, const iut::CreateEndpoint& command);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
+  Answer run(std::uint64_t, const iut::SetEndpointAccess&);
   Answer run(std::uint64_t, const iut::QueryEndpoint&);
   Answer run(std::uint64_t, const iut::AbortEndpoint&);
   Answer run(std::uint64_t, const iut::ResetEndpoint&);

@@ -5,7 +5,9 @@
 
 #include <netinet/in.h>
 
+#include <array>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
@@ -29,6 +31,31 @@ inline DAT_RETURN ask(const Ia& ia, const Ep& ep, DAT_CONN_QUAL qualifier,
 /// The next request for a connection.
 [[nodiscard]] inline DAT_CR_ARRIVAL_EVENT_DATA arrival(DatBody& body, const Evd& requests) {
   return body.expect_event(requests, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
+}
+
+/// Of two requests at a service point whose EVD has room for one, one waits and the other is refused;
+/// then the place is free again. `listen` makes the service point, and returns its qualifier.
+template <typename Listen>
+void expect_overrun_refused(DatBody& body, const Evd& requests, const Listen& listen) {
+  DAT_EVD_PARAM param{};
+  body.need(CALL(dat_evd_query, requests.get(), DAT_EVD_FIELD_ALL, &param), "no EVD query");
+  if (param.evd_qlen > 1) body.stop(Verdict::inconclusive, "the provider makes the queue longer");
+  const DAT_CONN_QUAL qualifier = listen();
+  const Pz pz = body.ia().pz();
+  const std::array<Side, 2> sides{make_side(body.ia(), pz), make_side(body.ia(), pz)};
+  for (const Side& side : sides) body.need(ask(body.ia(), side.ep, qualifier), "no connect");
+  DAT_EVENT event{};
+  while (dat_evd_dequeue(sides[0].connection.get(), &event) != DAT_SUCCESS &&
+         dat_evd_dequeue(sides[1].connection.get(), &event) != DAT_SUCCESS)
+    std::this_thread::yield();
+  body.expect_that(event.event_number == DAT_CONNECTION_EVENT_NON_PEER_REJECTED,
+                   event_text(DAT_CONNECTION_EVENT_NON_PEER_REJECTED),
+                   event_text(event.event_number));
+  const auto request = arrival(body, requests);
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+  const Side later = make_side(body.ia(), pz);
+  body.need(ask(body.ia(), later.ep, qualifier), "no connect");
+  (void)dat_cr_reject(arrival(body, requests).cr_handle, 0, nullptr);
 }
 
 /// A connection request of an endpoint that has arrived at its service point.
