@@ -19,8 +19,9 @@ using namespace std::chrono_literals;
 constexpr auto longest_farewell = 2s;
 
 int fault_in(const ibv_qp_init_attr& asked) {
-  const ibv_qp_cap& cap = asked.cap;
-  if (asked.qp_type != IBV_QPT_RC) return EOPNOTSUPP;  // iWARP has no datagrams
+  ibv_qp_cap cap = asked.cap;
+  if (asked.srq != nullptr) cap.max_recv_wr = cap.max_recv_sge = 0;  // they are ignored
+  if (asked.qp_type != IBV_QPT_RC) return EOPNOTSUPP;                // iWARP has no datagrams
   if (asked.send_cq == nullptr || asked.recv_cq == nullptr) return EINVAL;
   const bool fits = cap.max_send_wr <= limits::work_requests &&
                     cap.max_recv_wr <= limits::work_requests &&
@@ -38,7 +39,8 @@ int add_pair(Engine& shared, Qp& qp, verbs::DomainHandle domain) {
       // A Write with immediate data is two requests of the RNIC.
       .send_depth = 2 * asked.cap.max_send_wr,
       .receive_depth = asked.cap.max_recv_wr,
-      .max_pieces = std::max(asked.cap.max_send_sge, asked.cap.max_recv_sge),
+      .max_pieces =
+          std::max(asked.cap.max_send_sge, asked.srq != nullptr ? 1 : asked.cap.max_recv_sge),
       .max_inline = asked.cap.max_inline_data};
   if (asked.srq != nullptr) attributes.shared_queue = of(asked.srq).queue;
   const auto pair = shared.rnic().create_queue_pair(attributes);

@@ -8,6 +8,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 namespace rnic::rdma_core {
 
@@ -138,18 +139,27 @@ Read Side::next() const {
 
 // ---- both ----
 
-ConnectedPair::ConnectedPair()
-    : listener_(events_.listen()), active_id_(events_.route_to(listener_)) {
+ConnectedPair::ConnectedPair(Ask ask_active, Ask ask_passive)
+    : ask_active_(std::move(ask_active)),
+      ask_passive_(std::move(ask_passive)),
+      listener_(events_.listen()),
+      active_id_(events_.route_to(listener_)) {
   active.prepare(active_id_->verbs);
+  passive.prepare(active_id_->verbs);
+  connect();
+}
+
+void ConnectedPair::connect() {
   ibv_qp_init_attr_ex wanted = active.attributes();
+  if (ask_active_) ask_active_(active, wanted);
   BOOST_REQUIRE_EQUAL(rdma_create_qp_ex(active_id_, &wanted), 0);
   active.queue_pair = active_id_->qp;
   rdma_conn_param parameters{};
   parameters.responder_resources = parameters.initiator_depth = 4;
   BOOST_REQUIRE_EQUAL(rdma_connect(active_id_, &parameters), 0);
   passive_id_ = events_.expect(RDMA_CM_EVENT_CONNECT_REQUEST);
-  passive.prepare(passive_id_->verbs);
   wanted = passive.attributes();
+  if (ask_passive_) ask_passive_(passive, wanted);
   BOOST_REQUIRE_EQUAL(rdma_create_qp_ex(passive_id_, &wanted), 0);
   passive.queue_pair = passive_id_->qp;
   BOOST_REQUIRE_EQUAL(rdma_accept(passive_id_, &parameters), 0);
@@ -158,11 +168,22 @@ ConnectedPair::ConnectedPair()
   BOOST_REQUIRE(first != second);
 }
 
-ConnectedPair::~ConnectedPair() {
-  for (rdma_cm_id* id : {active_id_, passive_id_}) {
-    rdma_destroy_qp(id);
-    BOOST_TEST(rdma_destroy_id(id) == 0);
+void ConnectedPair::destroy_queue_pairs() {
+  for (rdma_cm_id** id : {&passive_id_, &active_id_}) {
+    if (*id == nullptr) continue;
+    rdma_destroy_qp(*id);
+    BOOST_TEST(rdma_destroy_id(std::exchange(*id, nullptr)) == 0);
   }
+}
+
+void ConnectedPair::replace() {
+  destroy_queue_pairs();
+  active_id_ = events_.route_to(listener_);
+  connect();
+}
+
+ConnectedPair::~ConnectedPair() {
+  destroy_queue_pairs();
   BOOST_TEST(rdma_destroy_id(listener_) == 0);
   active.release();
   passive.release();

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -72,16 +73,26 @@ struct Side {
 
 class ConnectedPair {
  public:
-  ConnectedPair();
+  /// What a queue pair is asked to be, besides what Side::attributes() says.
+  using Ask = std::function<void(const Side&, ibv_qp_init_attr_ex&)>;
+  explicit ConnectedPair(Ask ask_active = {}, Ask ask_passive = {});
   ~ConnectedPair();
   ConnectedPair(const ConnectedPair&) = delete;
   ConnectedPair& operator=(const ConnectedPair&) = delete;
 
+  /// Destroys the queue pairs as they are, connected ...
+  void destroy_queue_pairs();
+  /// ... and connects others of the same domains.
+  void replace();
+
   Side active, passive;
 
  private:
+  void connect();
+
+  Ask ask_active_, ask_passive_;
   CmEvents events_;
-  rdma_cm_id *listener_, *active_id_, *passive_id_;
+  rdma_cm_id *listener_, *active_id_, *passive_id_ = nullptr;
 };
 
 /// All operations that ibv_create_qp_ex offers for the builder.

@@ -205,8 +205,7 @@ std::optional<ReadRequestHeader> read_request_to(const RawPeer& peer) {
 }
 
 /// All octets that a Read Request asks for, in one segment: its Response, or a Write.
-bool fill_sink(const RawPeer& peer, Opcode opcode, const ReadRequestHeader& asked,
-               std::byte fill) {
+bool fill_sink(const RawPeer& peer, Opcode opcode, const ReadRequestHeader& asked, std::byte fill) {
   TaggedHeader header;
   header.rdmap = RdmapControl::make(opcode);
   header.stag = asked.sink_stag;
@@ -216,22 +215,21 @@ bool fill_sink(const RawPeer& peer, Opcode opcode, const ReadRequestHeader& aske
   return peer.send_fpdu(segment);
 }
 
-constexpr auto local_rights = static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG |
-                                                              DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+constexpr auto local_rights =
+    static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
 
 /// A Read into two segments of memory that is not open to the peer, of which `answered` Requests are
 /// answered, and the next one, if there is one, by a Terminate.
 struct ReadOfTwo {
   ReadOfTwo(DatBody& body, Streams& of, std::size_t answered)
-      : peer(connect_by_hand(body, of)),
-        sink(body.ia(), of.pz.get(), 2 * part, local_rights) {
+      : peer(connect_by_hand(body, of)), sink(body.ia(), of.pz.get(), 2 * part, local_rights) {
     DAT_RMR_TRIPLET from{};
     from.virtual_address = 0x1000;
     from.segment_length = 2 * part;
     from.rmr_context = 0x1234;
-    body.need(post_read(of.passive.ep.get(), {sink.triplet(0, part), sink.triplet(part, part)},
-                        from, 9),
-              "no RDMA Read");
+    body.need(
+        post_read(of.passive.ep.get(), {sink.triplet(0, part), sink.triplet(part, part)}, from, 9),
+        "no RDMA Read");
     for (std::size_t octets = 0; octets < 2 * part;) {
       const auto request = read_request_to(peer);
       if (!request) body.stop(Verdict::inconclusive, "no Read Request to answer");

@@ -152,8 +152,7 @@ CONFORMANCE_CASE(listener_serves_many_connections_at_once,
   for (std::size_t i = 0; i < many; ++i) {
     const iut::Handle endpoint = iut.create_endpoint(small);
     Peer& next = another_peer();
-    establish(next, {.endpoint = endpoint,
-                     .judged_by = "mpa.startup.acceptable-request-accepted"});
+    establish(next, {.endpoint = endpoint, .judged_by = "mpa.startup.acceptable-request-accepted"});
     alive.emplace_back(&next, endpoint);
   }
   for (const auto& [each, endpoint] : alive) {

@@ -250,8 +250,8 @@ CONFORMANCE_CASE(endpoint_takes_no_second_connection,
   row("of its own, while it is connected", [&] {
     establish({.opening = true});
     const base::Address own = iut_address();
-    const iut::Reply reply = iut.try_call(
-        iut::Connect{iut.endpoint(), own.host(), own.port, {}}, "connect a used endpoint");
+    const iut::Reply reply = iut.try_call(iut::Connect{iut.endpoint(), own.host(), own.port, {}},
+                                          "connect a used endpoint");
     advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is accepted");
     if (reply.outcome != iut::Outcome::ok) expect_untouched(*this);
   });

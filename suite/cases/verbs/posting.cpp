@@ -288,8 +288,7 @@ CONFORMANCE_CASE(each_request_completes_where_all_are_signaled,
       const Work send = iut.post(with_flag(work_on(octets, operation::send, endpoint), signaled));
       expect(peer, message(Opcode::send, payload(16)));
       expect_once(*this, send, "verbs.completion.each-of-all-signaled");
-      const Work write =
-          iut.post(with_flag(work_on(octets, operation::write, endpoint), signaled));
+      const Work write = iut.post(with_flag(work_on(octets, operation::write, endpoint), signaled));
       expect(peer, message(Opcode::rdma_write, payload(16)));
       expect_once(*this, write, "verbs.completion.each-of-all-signaled");
       const Region sink = iut.register_memory(8, access::remote_write);

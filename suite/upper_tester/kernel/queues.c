@@ -226,8 +226,8 @@ int kagent_create_qp(struct kagent_session *session, void *argument)
 			 .max_recv_wr = request->max_recv_wr,
 			 .max_send_sge = request->max_send_sge,
 			 .max_recv_sge = request->max_recv_sge },
-		.sq_sig_type = request->sq_sig_all ? IB_SIGNAL_ALL_WR :
-						     IB_SIGNAL_REQ_WR,
+		.sq_sig_type = request->sq_sig_all ? IB_SIGNAL_ALL_WR
+						   : IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 	};
 	struct kagent_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL);

@@ -145,8 +145,8 @@ struct rnic_kagent_qp {
 	__u32 max_recv_wr;
 	__u32 max_send_sge;
 	__u32 max_recv_sge;
-	__u32 handle; /* out */
-	__u32 qp_num; /* out */
+	__u32 handle;	  /* out */
+	__u32 qp_num;	  /* out */
 	__u32 sq_sig_all; /* 1: IB_SIGNAL_ALL_WR, 0: IB_SIGNAL_REQ_WR */
 };
 
@@ -159,8 +159,8 @@ enum rnic_kagent_qp_state {
 };
 
 /*
- * ib_modify_qp and ib_query_qp; to INIT with `access` as its access flags, which
- * KEPT changes alone.
+ * ib_modify_qp and ib_query_qp; to INIT with `access` as its access flags,
+ * which KEPT changes alone.
  */
 struct rnic_kagent_qp_attr {
 	__u32 qp;

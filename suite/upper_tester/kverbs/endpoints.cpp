@@ -164,7 +164,8 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateEndpoint&
   endpoint.link.signal_all(command.signal_all.value_or(false));
   endpoint.access = access_of(command);
   if (auto reply = make_queues(endpoint, command, owner->second.object, shared)) return reply;
-  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access); error != 0) {
+  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access);
+      error != 0) {
     static_cast<void>(release(endpoint));
     return failed("ib_modify_qp to INIT", error);
   }
@@ -259,7 +260,8 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ResetEndpoint& 
   endpoint.id = 0;
   if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_RESET); error != 0)
     return failed("ib_modify_qp to RESET", error);
-  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access); error != 0)
+  if (const int error = modify(endpoint.queue_pair, RNIC_KAGENT_QPS_INIT, endpoint.access);
+      error != 0)
     return failed("ib_modify_qp to INIT", error);
   endpoint.link.reset();
   return iut::Reply{};

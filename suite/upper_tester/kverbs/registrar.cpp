@@ -48,7 +48,8 @@ int KverbsDriver::start_registrar(Domain& domain) {
   for (Object* pair : {&registrar.active_pair, &registrar.passive_pair}) {
     if (const int error = make_pair(file_, domain.object, completions.handle, *pair); error != 0)
       return error;
-    if (const int error = modify(*pair, RNIC_KAGENT_QPS_INIT, access_of({})); error != 0) return error;
+    if (const int error = modify(*pair, RNIC_KAGENT_QPS_INIT, access_of({})); error != 0)
+      return error;
   }
   rnic_kagent_object id{};
   if (const int error = file_.call(RNIC_KAGENT_CREATE_ID, id); error != 0) return error;

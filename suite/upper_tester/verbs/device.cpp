@@ -155,9 +155,9 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                  capability::process_rights,  capability::completion_queues,
                                  capability::chains,          capability::inline_data,
                                  capability::endpoint_access, capability::endpoint_attributes,
-                                 capability::signal_all,
-                                 capability::backlog,         capability::event_objects,
-                                 capability::wildcard_listen, capability::loopback};
+                                 capability::signal_all,      capability::backlog,
+                                 capability::event_objects,   capability::wildcard_listen,
+                                 capability::loopback};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
                                capability::local_invalidate});
