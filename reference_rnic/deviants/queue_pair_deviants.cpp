@@ -205,6 +205,7 @@ constexpr RnicRow rows[] = {
     rnic_row<LateWorkNeverCompletes>(Deviation::late_work_never_completes),
     rnic_row<ChainGoesOn>(Deviation::chain_goes_on),
     rnic_row<BadRequestMisnamed>(Deviation::bad_request_misnamed),
+    rnic_row<SharedEndpointNeedsADepth>(Deviation::shared_endpoint_needs_a_depth),
     rnic_row<InlineDataTakenLate>(Deviation::inline_data_taken_late),
     rnic_row<InlineDataCut>(Deviation::inline_data_cut),
     rnic_row<SendDepthReportedTooSmall>(Deviation::send_depth_reported_too_small),

@@ -264,8 +264,11 @@ CONFORMANCE_CASE(own_receives_do_not_matter_with_a_shared_queue,
   for (const std::uint32_t own : {0U, 1U, 4 * shared_depth}) {
     row(fmt::format("{} of its own", own), [&] {
       const iut::Handle queue = iut.create_shared_queue(shared_depth);
-      const iut::CreateEndpoint wanted{
-          .endpoint = iut.new_handle(), .shared_queue = queue, .receive_depth = own};
+      const iut::CreateEndpoint wanted{.endpoint = iut.new_handle(),
+                                       .shared_queue = queue,
+                                       .send_depth = 4,
+                                       .receive_depth = own,
+                                       .max_pieces = 1};
       const iut::Reply made = iut.try_call(wanted, "create an endpoint of a shared queue");
       expect_that(made.outcome == iut::Outcome::ok, "an endpoint", made.error);
       establish({.endpoint = wanted.endpoint});
