@@ -84,6 +84,9 @@ class Reference(unittest.TestCase):
     def test_a_shared_receive_queue(self):
         talk.shared_queue(self.passive, self.active, "127.0.0.1")
 
+    def test_access_and_signals(self):
+        talk.access_and_signals(self.passive, self.active, "127.0.0.1")
+
     def test_disconnecting(self):
         talk.disconnect_behind_work(self.passive, self.active, "127.0.0.1")
         talk.disconnect_abortively(self.passive, self.active, "127.0.0.1")

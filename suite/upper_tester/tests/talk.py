@@ -221,6 +221,30 @@ def shared_queue(passive, active, passive_address):
         agent.ask("reset")
 
 
+def access_and_signals(passive, active, passive_address):
+    """An endpoint whose work is all signaled, towards one whose access changes."""
+    region = prepare(passive)
+    active.ask("reset")
+    active.ask("register_memory", region=1, length=4096, access=ALL)
+    active.ask("create_endpoint", endpoint=1, signal_all=True)
+    connect(passive, active, passive_address)
+
+    def read(work, status):
+        active.ask("post_work", endpoint=1, work=work, operation="read", pieces=[{"region": 1, "offset": 0, "length": 8}],
+                   remote_stag=region["stag"], remote_offset=region["base"], signaled=False)
+        done = active.wait("completion", endpoint=1, work=work)
+        assert (done["status"] == "success") == (status == "success"), done
+
+    for work, access in ((1, ["remote_read"]), (2, ["remote_read", "remote_write"])):
+        passive.ask("set_endpoint_access", endpoint=1, access=access)
+        assert passive.ask("query_endpoint", endpoint=1)["attributes"]["access"] == access
+        read(work, "success")
+    passive.ask("set_endpoint_access", endpoint=1, access=["remote_write"])
+    read(3, "refused")
+    for agent in (passive, active):
+        agent.ask("reset")
+
+
 def disconnect_behind_work(passive, active, passive_address):
     """A graceful disconnect comes after all posted work: the peer gets every message."""
     prepare(passive)

@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(what_was_never_made_cannot_be_used) {
   BOOST_TEST(fails(iut::ArmSharedQueueLimit{3, 1}));
   BOOST_TEST(fails(iut::DestroyEndpoint{3}));
   BOOST_TEST(fails(iut::QueryEndpoint{3}));
+  BOOST_TEST(fails(iut::SetEndpointAccess{3, {}}));
   BOOST_TEST(fails(iut::StopListening{3}));
   BOOST_TEST(fails(iut::Disconnect{3, false}));
   BOOST_TEST(fails(iut::Reject{3, {}}));
