@@ -285,18 +285,24 @@ DAT_CASE(sinks_of_a_read_of_two_segments_are_closed_after_it, calls(dat_ep_post_
 
 DAT_CASE(sinks_of_a_read_that_fails_half_way_are_closed, calls(dat_ep_post_rdma_read),
          rules("dat.lmr-create.no-remote-write")) {
-  Streams streams(*this);
-  const ReadOfTwo read(*this, streams, 1);
-  if (read.asked.size() == 1)
-    stop(Verdict::not_applicable, "the provider asks for both segments at once");
-  ::shutdown(streams.active_socket, SHUT_WR);
-  (void)next_event(streams.passive.connection);
-  (void)next_event(streams.passive.requests);
-  // The sinks are of a protection zone, which another connection uses as well.
-  Streams others(*this);
-  others.passive = make_side(ia(), streams.pz);
-  const RawPeer writer = connect_by_hand(*this, others);
-  read.expect_closed(*this, writer, others, ReadOfTwo::part);
+  // A Write that is refused ends its connection: there is one connection for each sink.
+  for (const std::size_t tried : {0U, 1U}) {
+    row(tried == 0 ? "the one that was filled" : "the other", [&] {
+      Streams streams(*this);
+      ReadOfTwo read(*this, streams, 1);
+      if (read.asked.size() == 1)
+        stop(Verdict::not_applicable, "the provider asks for both segments at once");
+      ::shutdown(streams.active_socket, SHUT_WR);
+      (void)next_event(streams.passive.connection);
+      (void)next_event(streams.passive.requests);
+      // The sinks are of a protection zone, which another connection uses as well.
+      Streams others(*this);
+      others.passive = make_side(ia(), streams.pz);
+      const RawPeer writer = connect_by_hand(*this, others);
+      read.asked = {read.asked[tried]};
+      read.expect_closed(*this, writer, others, ReadOfTwo::part);
+    });
+  }
 }
 
 DAT_CASE(sink_of_a_read_is_closed_once_it_has_completed, calls(dat_ep_post_rdma_read),
