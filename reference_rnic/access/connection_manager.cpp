@@ -246,7 +246,7 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
                    nothing_remains);
     return answer;
   }
-  if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
+  if (parameters.private_data.size() > answer_limit(*entry))
     return failure(EINVAL, "more private data than fits a startup frame");
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry->link->stream()); !attached)
     return failure(attached.error(), "the queue pair cannot be connected");
@@ -261,6 +261,12 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
                              loop_.now());
   entry->link->pump();
   return {};
+}
+
+std::size_t ConnectionManager::answer_limit(const Entry& entry) const {
+  std::size_t octets = private_data_limit(entry.asked.has_value());
+  decisions_.ask(&Decisions::private_data_limited, entry.asked.has_value(), octets);
+  return octets;
 }
 
 std::uint16_t ConnectionManager::ird_for(const Entry& entry,
@@ -286,7 +292,7 @@ std::expected<void, Failure> ConnectionManager::reject(ConnectionId connection,
   Entry* entry = find(connection);
   if (entry == nullptr || entry->phase != Phase::requested)
     return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
-  if (private_data.size() > private_data_limit(entry->asked.has_value()))
+  if (private_data.size() > answer_limit(*entry))
     return failure(EINVAL, "more private data than fits a startup frame");
   entry->phase = Phase::over;
   entry->link->stream().call(&stream::Stream::reject, private_data, loop_.now());

@@ -163,6 +163,8 @@ class ConnectionManager final : private Link::Owner {
       const ConnectParameters& parameters,
       const std::function<std::expected<void, llp::Error>(Link&)>& start);
   [[nodiscard]] static About about(const Entry& entry);
+  /// The octets of private data that the consumer may give with its answer.
+  [[nodiscard]] std::size_t answer_limit(const Entry& entry) const;
   /// The IRD of an accepted connection.
   [[nodiscard]] std::uint16_t ird_for(const Entry& entry,
                                       const ConnectParameters& parameters) const;

@@ -48,6 +48,8 @@ struct StartupDecisions {
   enum class Refused : std::uint8_t { late_accept, connect };
   virtual void call_refused(Refused, std::expected<void, Failure>& /*answer*/,
                             bool& /*nothing_remains*/) {}
+  /// The octets of private data that the consumer may give with its answer to a Request.
+  virtual void private_data_limited(bool /*enhanced*/, std::size_t& /*octets*/) {}
   /// The endpoint of the link is destroyed, and its LLP connection ends unless it is released here.
   virtual void endpoint_dropped(Link&) {}
   /// Whether a failed startup ends the other startups of the listener.

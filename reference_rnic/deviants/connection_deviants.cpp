@@ -250,6 +250,46 @@ struct DepthsShownUnswapped : access::Decisions {
   }
 };
 
+/// Of two listeners that were made one after the other, and that both get requests.
+struct RequestNamesTheFirstListener : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<ConnectionRequest>(events, [&](ConnectionRequest& request) {
+      const access::ListenerId before{static_cast<std::uint64_t>(request.listener) - 1};
+      if (used_.contains(before))
+        request.listener = before;
+      else
+        used_.insert(request.listener);
+    });
+  }
+
+ private:
+  std::set<access::ListenerId> used_;
+};
+
+/// Takes a depth of 0 for one that was left open.
+template <typename Event>
+struct DepthOfZeroShownAsOne : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<Event>(events, [](Event& event) {
+      if (!event.depths) return;
+      for (std::uint16_t* depth : {&event.depths->ird, &event.depths->ord})
+        if (*depth == 0) *depth = 1;
+    });
+  }
+};
+
+bool is_peer_to_peer(const ConnectionRequest& event) { return event.peer_to_peer; }
+bool is_peer_to_peer(const ConnectionEstablished& event) { return event.negotiated.peer_to_peer; }
+
+template <typename Event>
+struct PeerToPeerDepthsUnswapped : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<Event>(events, [](Event& event) {
+      if (event.depths && is_peer_to_peer(event)) std::swap(event.depths->ird, event.depths->ord);
+    });
+  }
+};
+
 struct RejectedDepthsWithheld : access::Decisions {
   void reported(const About&, Events& events) override {
     each<ConnectionRejected>(events, [](ConnectionRejected& event) { event.depths.reset(); });
@@ -273,6 +313,21 @@ class PrivateDataChanged : public access::Decisions {
 
 struct PrivateDataLost : PrivateDataChanged {
   void change(std::vector<std::byte>& private_data) const override { private_data.clear(); }
+};
+
+struct PlainRejectionLosesPrivateData : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<ConnectionRejected>(events, [](ConnectionRejected& event) {
+      if (!event.depths) event.private_data.clear();
+    });
+  }
+};
+
+/// Keeps the four octets of the enhanced data free in every answer.
+struct PlainAnswerLeavesRoom : access::Decisions {
+  void private_data_limited(bool, std::size_t& octets) override {
+    octets = wire::mpa_max_private_data - sizeof(wire::EnhancedWords);
+  }
 };
 
 struct PrivateDataCutForConsumer : PrivateDataChanged {
@@ -338,8 +393,21 @@ constexpr ConnectionRow rows[] = {
     connection_row<RejectionNotTold>(Deviation::rejection_not_told),
     connection_row<ResponderHidesPeerDepths>(Deviation::responder_hides_peer_depths),
     connection_row<DepthsShownUnswapped>(Deviation::depths_shown_unswapped),
+    connection_row<RequestNamesTheFirstListener>(Deviation::request_names_the_first_listener),
+    connection_row<DepthOfZeroShownAsOne<ConnectionRequest>>(
+        Deviation::requested_depth_of_zero_shown_as_one),
+    connection_row<DepthOfZeroShownAsOne<ConnectionEstablished>>(
+        Deviation::replied_depth_of_zero_shown_as_one),
+    connection_row<DepthOfZeroShownAsOne<ConnectionRejected>>(
+        Deviation::rejected_depth_of_zero_shown_as_one),
+    connection_row<PeerToPeerDepthsUnswapped<ConnectionRequest>>(
+        Deviation::peer_to_peer_request_depths_unswapped),
+    connection_row<PeerToPeerDepthsUnswapped<ConnectionEstablished>>(
+        Deviation::peer_to_peer_reply_depths_unswapped),
     connection_row<RejectedDepthsWithheld>(Deviation::rejected_depths_withheld),
     connection_row<PrivateDataLost>(Deviation::private_data_lost),
+    connection_row<PlainRejectionLosesPrivateData>(Deviation::plain_rejection_loses_private_data),
+    connection_row<PlainAnswerLeavesRoom>(Deviation::plain_answer_leaves_room),
     connection_row<PrivateDataCutForConsumer>(Deviation::private_data_cut_for_consumer),
     connection_row<PrivateDataMadeUp>(Deviation::private_data_made_up),
     connection_row<SegmentsCutAnywhere>(Deviation::segments_cut_anywhere),

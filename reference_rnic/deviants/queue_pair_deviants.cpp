@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "reference_rnic/deviants/rnic_tables.hpp"
@@ -81,7 +82,13 @@ struct BadRequestMisnamed : verbs::Decisions {
 };
 
 struct InlineDataTakenLate : verbs::Decisions {
-  void inline_taken(bool& taken) override { taken = false; }
+  void inline_taken(const SendRequest&, bool& taken) override { taken = false; }
+};
+
+struct InlineDataOfWritesTakenLate : verbs::Decisions {
+  void inline_taken(const SendRequest& request, bool& taken) override {
+    if (request.operation == verbs::Operation::write) taken = false;
+  }
 };
 
 /// Asks for receives of an endpoint's own where it has a shared queue.
@@ -166,6 +173,12 @@ struct PageBoundaryRepeats : verbs::Decisions {
   }
 };
 
+struct FenceOfSendsOnly : verbs::Decisions {
+  void work_made(const SendRequest& request, stream::Work& work) override {
+    if (!verbs::is_send(request.operation)) work.fence = false;
+  }
+};
+
 struct AtomicOriginalWithheld : verbs::Decisions {
   void atomic_answered(std::uint64_t& original) override { original = 0; }
 };
@@ -176,6 +189,21 @@ struct ReceivePiecesReversed : verbs::Decisions {
   void receive_taken(stream::ReceiveBuffer& buffer, bool&) override {
     std::ranges::reverse(buffer.pieces);
   }
+};
+
+struct FirstLimitKept : verbs::Decisions {
+  void limit_armed(verbs::SharedQueueHandle, std::uint32_t former, std::uint32_t& limit) override {
+    if (former != 0) limit = former;
+  }
+};
+
+struct SharedQueueArmsOnce : verbs::Decisions {
+  void limit_armed(verbs::SharedQueueHandle queue, std::uint32_t, std::uint32_t& limit) override {
+    if (!armed_.insert(queue).second) limit = 0;
+  }
+
+ private:
+  std::set<verbs::SharedQueueHandle> armed_;
 };
 
 struct SharedReceiveNotConsumed : verbs::Decisions {
@@ -207,6 +235,7 @@ constexpr RnicRow rows[] = {
     rnic_row<BadRequestMisnamed>(Deviation::bad_request_misnamed),
     rnic_row<SharedEndpointNeedsADepth>(Deviation::shared_endpoint_needs_a_depth),
     rnic_row<InlineDataTakenLate>(Deviation::inline_data_taken_late),
+    rnic_row<InlineDataOfWritesTakenLate>(Deviation::inline_data_of_writes_taken_late),
     rnic_row<InlineDataCut>(Deviation::inline_data_cut),
     rnic_row<SendDepthReportedTooSmall>(Deviation::send_depth_reported_too_small),
     rnic_row<ErrorStateNotReported>(Deviation::error_state_not_reported),
@@ -215,8 +244,11 @@ constexpr RnicRow rows[] = {
     rnic_row<ThirdPieceLeftOut>(Deviation::third_piece_left_out),
     rnic_row<UnsignaledWorkCutToPages>(Deviation::unsignaled_work_cut_to_pages),
     rnic_row<PageBoundaryRepeats>(Deviation::page_boundary_repeats),
+    rnic_row<FenceOfSendsOnly>(Deviation::fence_of_sends_only),
     rnic_row<AtomicOriginalWithheld>(Deviation::atomic_original_withheld),
     rnic_row<ReceivePiecesReversed>(Deviation::receive_pieces_reversed),
+    rnic_row<FirstLimitKept>(Deviation::first_limit_kept),
+    rnic_row<SharedQueueArmsOnce>(Deviation::shared_queue_arms_once),
     rnic_row<SharedReceiveNotConsumed>(Deviation::shared_receive_not_consumed),
     rnic_row<OverflowHitsAllStreams>(Deviation::overflow_hits_all_streams),
     rnic_row<AbortLeavesTheConnection>(Deviation::abort_leaves_the_connection),

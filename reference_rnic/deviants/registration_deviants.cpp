@@ -107,6 +107,20 @@ struct PageListBoundUnchecked : FastRegistration {
   }
 };
 
+struct RegistrationAlwaysWritable : FastRegistration {
+  void open(const RegisterRequest&, Tag& tag) override { tag.access.local_write = true; }
+};
+
+struct RegistrationNeverOpensToAtomics : FastRegistration {
+  void open(const RegisterRequest&, Tag& tag) override { tag.access.remote_atomic = false; }
+};
+
+struct RegistersRegionOfAnotherDomain : FastRegistration {
+  void check(const RegisterRequest&, bool, std::optional<Error>& refused) override {
+    if (refused == Error::wrong_domain) refused.reset();
+  }
+};
+
 /// Answers what lies beside the octets, in the same pages, from octets of its own.
 struct RegionGrowsToItsPages : verbs::Decisions {
   void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
@@ -130,6 +144,7 @@ struct RegisteredOneUseLate : FastRegistration {
   void open(const RegisterRequest&, Tag& tag) override { fresh_.insert(tag.stag); }
   void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
     const bool remote = is_remote(use.need);
+    if (use.need == Need::local_invalidate) return;
     if (check == TagCheck::valid && remote == Remote && fresh_.erase(use.stag) != 0) passes = false;
   }
   std::set<std::uint32_t> fresh_;
@@ -144,6 +159,9 @@ constexpr RnicRow rows[] = {
     rnic_row<FormerKeyUsable>(Deviation::former_key_usable),
     rnic_row<LastPageOfTheListLost>(Deviation::last_page_of_the_list_lost),
     rnic_row<PageListBoundUnchecked>(Deviation::page_list_bound_unchecked),
+    rnic_row<RegistrationAlwaysWritable>(Deviation::registration_always_writable),
+    rnic_row<RegistrationNeverOpensToAtomics>(Deviation::registration_never_opens_to_atomics),
+    rnic_row<RegistersRegionOfAnotherDomain>(Deviation::registers_region_of_another_domain),
     rnic_row<RegionGrowsToItsPages>(Deviation::region_grows_to_its_pages),
     rnic_row<RegisteredOneUseLate<false>>(Deviation::registered_too_late_for_later_work),
     rnic_row<RegisteredOneUseLate<true>>(Deviation::registered_too_late_for_the_peer),

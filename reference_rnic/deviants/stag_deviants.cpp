@@ -196,6 +196,29 @@ struct LaterPieceNeedsNoLocalWrite : verbs::Decisions {
   bool one_passed_ = false;
 };
 
+/// Once a piece of a request has passed, those behind it are taken for ones of the same domain.
+struct LaterPieceOfAnotherDomain : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check != TagCheck::domain ||
+        (use.need != Need::local_read && use.need != Need::local_write))
+      return;
+    passes = passes || one_passed_;
+    one_passed_ = passes;
+  }
+  void work_made(const verbs::SendRequest&, stream::Work&) override { one_passed_ = false; }
+  void receive_taken(stream::ReceiveBuffer&, bool&) override { one_passed_ = false; }
+
+ private:
+  bool one_passed_ = false;
+};
+
+struct SourcesNeedLocalWrite : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::rights && use.need == Need::local_read && !tag.access.local_write)
+      passes = false;
+  }
+};
+
 struct WindowRightsIgnored : verbs::Decisions {
   void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
     if (check == TagCheck::rights && tag.window && transfers(use.need)) passes = true;
@@ -254,11 +277,23 @@ struct WindowWritesWithoutLocalWrite : verbs::Decisions {
   }
 };
 
-struct RegionGoneUnderItsWindows : verbs::Decisions {
-  void revoked(Revocation by, bool& gone) override {
-    if (by == Revocation::deregistered) gone = true;
+struct WindowNeedsNoFlag : verbs::Decisions {
+  void octets_reached(const Tag* tag, const TagUse& use, Resolved& octets) override {
+    if (!octets && octets.error() == MemoryFault::access_rights && tag != nullptr &&
+        use.need == Need::window && !tag->access.bind_window)
+      octets = tag->memory.subspan(use.offset - tag->base, use.length);
   }
 };
+
+/// What is destroyed in this way is gone at once, or never.
+template <verbs::Decisions::Revocation By, bool Gone>
+struct Destroys : verbs::Decisions {
+  void revoked(Revocation by, bool& gone) override {
+    if (by == By) gone = Gone;
+  }
+};
+using Revocation = verbs::Decisions::Revocation;
+using RegionGoneUnderItsWindows = Destroys<Revocation::deregistered, true>;
 
 // ---- who may use a tag ----
 
@@ -277,6 +312,18 @@ struct RightsExchanged : verbs::Decisions {
 struct ReadWriteRegionHalfOpen : verbs::Decisions {
   void tag_opened(bool, Tag& tag) override {
     if (!tag.window && tag.access.remote_read) tag.access.remote_write = false;
+  }
+};
+
+struct WindowForWritesOpensToAtomics : verbs::Decisions {
+  void tag_opened(bool, Tag& tag) override {
+    if (tag.window && tag.access.remote_write) tag.access.remote_atomic = true;
+  }
+};
+
+struct WindowNeverOpensToAtomics : verbs::Decisions {
+  void tag_opened(bool, Tag& tag) override {
+    if (tag.window) tag.access.remote_atomic = false;
   }
 };
 
@@ -349,6 +396,13 @@ struct OfReads : Deviant {
   bool concerned(Need need) const override { return need == Need::remote_read; }
 };
 
+struct AtomicHalfBeyondItsRegion : ReachesTooFar {
+  bool concerned(Need need) const override { return need == Need::remote_atomic; }
+  bool overlooked(const Tag& tag, std::uint64_t start, std::uint64_t) const override {
+    return start < tag.memory.size();
+  }
+};
+
 struct EmptyRegionGivesAllMemory : ReachesTooFar {
   bool overlooked(const Tag& tag, std::uint64_t, std::uint64_t) const override {
     return tag.memory.empty() && tag.valid;
@@ -383,6 +437,18 @@ struct StagRangeShifted : verbs::Decisions {
   }
 };
 
+/// Of Atomics alone, or of what goes through a window alone.
+struct EndpointAccessIgnoredForAtomics : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::endpoint && use.need == Need::remote_atomic) passes = true;
+  }
+};
+struct EndpointAccessIgnoredForWindows : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag& tag, const TagUse&, bool& passes) override {
+    if (check == TagCheck::endpoint && tag.window) passes = true;
+  }
+};
+
 struct EndpointAccessIgnored : verbs::Decisions {
   void use_checked(TagCheck check, const Tag&, const TagUse&, bool& passes) override {
     if (check == TagCheck::endpoint) passes = true;
@@ -402,6 +468,8 @@ struct ChangedEndpointAccessIgnored : verbs::Decisions {
 constexpr RnicRow rows[] = {
     rnic_row<EndpointAccessIgnored>(Deviation::endpoint_access_ignored),
     rnic_row<ChangedEndpointAccessIgnored>(Deviation::changed_endpoint_access_ignored),
+    rnic_row<EndpointAccessIgnoredForAtomics>(Deviation::endpoint_access_ignored_for_atomics),
+    rnic_row<EndpointAccessIgnoredForWindows>(Deviation::endpoint_access_ignored_for_windows),
     rnic_row<ProcessRightUnchecked<true>>(Deviation::process_write_right_unchecked),
     rnic_row<ProcessRightUnchecked<false>>(Deviation::process_read_right_unchecked),
     rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),
@@ -429,6 +497,19 @@ constexpr RnicRow rows[] = {
     rnic_row<OfReads<BoundsUnchecked>>(Deviation::read_bounds_unchecked),
     rnic_row<OfReads<BaseOneOctetTooLow>>(Deviation::read_base_one_octet_too_low),
     rnic_row<RightUnchecked<Need::local_write>>(Deviation::local_write_right_unchecked),
+    rnic_row<LeavesOut<TagCheck::domain, Need::local_read>>(
+        Deviation::domain_unchecked_for_sources),
+    rnic_row<LeavesOut<TagCheck::domain, Need::local_write>>(
+        Deviation::domain_unchecked_for_receives),
+    rnic_row<LeavesOut<TagCheck::domain, Need::read_sink>>(
+        Deviation::domain_unchecked_for_read_sinks),
+    rnic_row<LaterPieceOfAnotherDomain>(Deviation::later_piece_of_another_domain),
+    rnic_row<LeavesOut<TagCheck::domain, Need::local_invalidate>>(
+        Deviation::domain_unchecked_for_local_invalidation),
+    rnic_row<LeavesOut<TagCheck::stream, Need::local_invalidate>>(
+        Deviation::stream_unchecked_for_local_invalidation),
+    rnic_row<LeavesOut<TagCheck::key, Need::local_invalidate>>(
+        Deviation::key_unchecked_for_local_invalidation),
     rnic_row<LaterPieceNeedsNoLocalWrite>(Deviation::later_piece_needs_no_local_write),
     rnic_row<WindowRightsIgnored>(Deviation::window_rights_ignored),
     rnic_row<InvalidatesForeignStag>(Deviation::invalidates_foreign_stag),
@@ -436,7 +517,21 @@ constexpr RnicRow rows[] = {
     rnic_row<WindowOverAnotherDomain>(Deviation::window_over_another_domain),
     rnic_row<WindowEndUnchecked>(Deviation::window_end_unchecked),
     rnic_row<WindowWritesWithoutLocalWrite>(Deviation::window_writes_without_local_write),
+    rnic_row<WindowNeedsNoFlag>(Deviation::window_needs_no_flag),
     rnic_row<RegionGoneUnderItsWindows>(Deviation::region_gone_under_its_windows),
+    rnic_row<Destroys<Revocation::completion_queue_destroyed, true>>(
+        Deviation::completion_queue_gone_under_its_endpoints),
+    rnic_row<Destroys<Revocation::shared_queue_destroyed, true>>(
+        Deviation::shared_queue_gone_under_its_endpoints),
+    rnic_row<LeavesOut<TagCheck::stream, Need::window>>(Deviation::window_taken_by_another_stream),
+    rnic_row<LeavesOut<TagCheck::domain, Need::remote_atomic>>(
+        Deviation::domain_unchecked_for_atomics),
+    rnic_row<LeavesOut<TagCheck::stream, Need::remote_atomic>>(
+        Deviation::stream_unchecked_for_atomics),
+    rnic_row<AtomicHalfBeyondItsRegion>(Deviation::atomic_half_beyond_its_region),
+    rnic_row<SourcesNeedLocalWrite>(Deviation::sources_need_local_write),
+    rnic_row<WindowForWritesOpensToAtomics>(Deviation::window_for_writes_opens_to_atomics),
+    rnic_row<WindowNeverOpensToAtomics>(Deviation::window_never_opens_to_atomics),
     rnic_row<RegionDomainLost>(Deviation::region_domain_lost),
     rnic_row<RightsExchanged>(Deviation::rights_exchanged),
     rnic_row<ReadWriteRegionHalfOpen>(Deviation::read_write_region_half_open),

@@ -32,8 +32,15 @@ struct TagDecisions {
   /// window, what it opens.
   virtual void octets_reached(const Tag*, const TagUse&,
                               std::expected<wire::MutableBytes, stream::MemoryFault>& /*octets*/) {}
-  /// Whether the consumer's revocation takes effect at once; a region is held by its windows.
-  enum class Revocation : std::uint8_t { window_unbound, invalidated_locally, deregistered };
+  /// Whether what the consumer revokes or destroys is gone at once; a region is held by its windows,
+  /// a queue by its queue pairs.
+  enum class Revocation : std::uint8_t {
+    window_unbound,
+    invalidated_locally,
+    deregistered,
+    completion_queue_destroyed,
+    shared_queue_destroyed
+  };
   virtual void revoked(Revocation, bool& /*gone*/) {}
 };
 
@@ -82,7 +89,7 @@ struct QueueDecisions {
   /// reported to the consumer, and whether those after it are posted.
   virtual void chain_refused(std::size_t& /*index*/, bool& /*goes_on*/) {}
   /// Whether the octets of inline data are taken when the request is posted.
-  virtual void inline_taken(bool& /*taken*/) {}
+  virtual void inline_taken(const SendRequest&, bool& /*taken*/) {}
   /// What the consumer learns of its queue pair.
   virtual void pair_queried(QueuePairInfo& /*info*/) {}
   /// Why a send request is refused, after each check of it; nothing: it passes.
@@ -104,6 +111,9 @@ struct QueueDecisions {
   /// Whether a shared queue gives out the receive that was posted last, instead of first, and whether
   /// the consumer learns it if fewer wait then than its limit.
   virtual void shared_receive_taken(bool& /*last*/, bool& /*limit_reported*/) {}
+  /// The limit of a shared queue that is armed: the one asked for now, in place of the `former` one; 0:
+  /// none.
+  virtual void limit_armed(SharedQueueHandle, std::uint32_t /*former*/, std::uint32_t& /*limit*/) {}
   /// Whether the handler of an armed queue is called for a completion.
   virtual void handler_due(CompletionQueueHandle, const Arming&, const Completion&,
                            bool& /*called*/) {}

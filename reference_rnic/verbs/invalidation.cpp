@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Invalidation of STags: at the consumer's request, or by a peer's Send with Invalidate (RFC 5040
-// section 5.3). StagTable::may_invalidate() decides which of them a peer may name.
+// section 5.3). StagTable decides which of them either may name.
 #include "reference_rnic/verbs/queue_pair.hpp"
 
 namespace rnic::verbs {
 
 bool QueuePair::invalidate_locally(std::uint32_t stag) {
-  Tag* tag = core_.tags.at_index(stag);
-  if (tag == nullptr || tag->stag != stag || !tag->valid || tag->domain != attributes_.domain)
-    return false;
-  if ((tag->only_for && *tag->only_for != handle_) || core_.has_windows(*tag)) return false;
-  if (core_.revokes(Decisions::Revocation::invalidated_locally)) core_.invalidate(*tag);
+  const auto permitted = core_.tags.may_invalidate_locally(requester(), stag);
+  if (!permitted || core_.has_windows(**permitted)) return false;
+  if (core_.revokes(Decisions::Revocation::invalidated_locally)) core_.invalidate(**permitted);
   return true;
 }
 

@@ -36,7 +36,7 @@ bool QueuePair::bind(const BindRequest& request) {
   Window* window = core_.windows.find(request.window);
   Tag* tag = window == nullptr ? nullptr : core_.tags.at_index(window->info.stag);
   if (tag == nullptr) return false;
-  if (window->info.bound && tag->only_for && *tag->only_for != handle_) return false;
+  if (!core_.tags.may_rebind(requester(), *tag)) return false;
   if (request.length == 0) {
     if (window->info.bound && core_.revokes(Decisions::Revocation::window_unbound))
       core_.unbind(*window);

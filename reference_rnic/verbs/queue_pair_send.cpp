@@ -48,7 +48,7 @@ void QueuePair::take_inline(Sent& sent) const {
   auto& pieces = sent.request.inline_data;
   if (pieces.empty()) return;
   bool taken = true;  // verbs.post.inline-data-taken-at-once
-  core_.decisions.ask(&Decisions::inline_taken, taken);
+  core_.decisions.ask(&Decisions::inline_taken, sent.request, taken);
   if (!taken) return;
   for (const wire::Bytes piece : pieces)
     sent.inline_octets.insert(sent.inline_octets.end(), piece.begin(), piece.end());

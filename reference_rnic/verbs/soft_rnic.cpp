@@ -213,7 +213,10 @@ std::expected<void, Error> SoftRnic::resize_completion_queue(CompletionQueueHand
 std::expected<void, Error> SoftRnic::destroy_completion_queue(CompletionQueueHandle queue) {
   const CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (found->users != 0) return failure(Error::in_use);
+  bool gone = found->users == 0;  // verbs.completion-queue.held-by-its-endpoints
+  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::completion_queue_destroyed,
+                       gone);
+  if (!gone) return failure(Error::in_use);
   core_->completion_queues.remove(queue);
   return {};
 }
@@ -273,6 +276,7 @@ std::expected<void, Error> SoftRnic::arm_limit(SharedQueueHandle queue, std::uin
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (limit > found->attributes.depth) return failure(Error::invalid_parameter);
+  core_->decisions.ask(&Decisions::limit_armed, queue, found->limit, limit);
   found->limit = limit;
   return {};
 }
@@ -280,7 +284,9 @@ std::expected<void, Error> SoftRnic::arm_limit(SharedQueueHandle queue, std::uin
 std::expected<void, Error> SoftRnic::destroy_shared_queue(SharedQueueHandle queue) {
   const SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (found->users != 0) return failure(Error::in_use);
+  bool gone = found->users == 0;  // verbs.shared-receive.held-by-its-endpoints
+  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::shared_queue_destroyed, gone);
+  if (!gone) return failure(Error::in_use);
   if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
   core_->shared_queues.remove(queue);
   return {};

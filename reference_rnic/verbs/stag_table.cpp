@@ -57,6 +57,8 @@ bool permits(const Access& access, Need need) {
       return access.local_write;
     case Need::window:
       return access.bind_window;
+    case Need::local_invalidate:
+      return true;
   }
   std::unreachable();
 }
@@ -150,6 +152,21 @@ std::expected<Tag*, stream::MemoryFault> StagTable::may_invalidate(const Request
       !passes(TagCheck::unshared, *tag, use, !shared || tag->only_for.has_value()))
     return std::unexpected(stream::MemoryFault::cannot_invalidate);
   return tag;
+}
+
+std::expected<Tag*, stream::MemoryFault> StagTable::may_invalidate_locally(const Requester& who,
+                                                                           std::uint32_t stag) {
+  const TagUse use{.who = who, .stag = stag, .need = Need::local_invalidate};
+  Tag* tag = at_index(stag);
+  if (tag == nullptr) return std::unexpected(stream::MemoryFault::invalid_stag);
+  if (const auto open = usable(*tag, use); !open) return std::unexpected(open.error());
+  return tag;
+}
+
+bool StagTable::may_rebind(const Requester& who, const Tag& window) const {
+  const TagUse use{.who = who, .stag = window.stag, .need = Need::window};
+  return !window.valid || passes(TagCheck::stream, window, use,
+                                 !window.only_for || *window.only_for == who.queue_pair);
 }
 
 }  // namespace rnic::verbs

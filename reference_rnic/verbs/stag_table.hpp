@@ -36,6 +36,11 @@ class StagTable {
   [[nodiscard]] std::expected<Tag*, stream::MemoryFault> may_invalidate(const Requester& who,
                                                                         std::uint32_t stag,
                                                                         bool shared);
+  /// The tag that its owner may invalidate by work on `who.queue_pair`, or why not.
+  [[nodiscard]] std::expected<Tag*, stream::MemoryFault> may_invalidate_locally(
+      const Requester& who, std::uint32_t stag);
+  /// Whether work on `who.queue_pair` may bind this window anew, or unbind it.
+  [[nodiscard]] bool may_rebind(const Requester& who, const Tag& window) const;
 
  private:
   /// Freed indices that are not used again yet.

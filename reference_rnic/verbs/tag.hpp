@@ -12,7 +12,7 @@
 namespace rnic::verbs {
 
 /// The use of an STag: a peer's access or invalidation, the sink of one's own Read, the owner's own
-/// access through a Piece, or a window over it.
+/// access through a Piece, a window over it, or the owner's own invalidation.
 enum class Need : std::uint8_t {
   remote_write,
   remote_read,
@@ -21,7 +21,8 @@ enum class Need : std::uint8_t {
   read_sink,
   local_read,
   local_write,
-  window  ///< the owner binds one
+  window,  ///< the owner binds one
+  local_invalidate
 };
 [[nodiscard]] Need need_of(stream::MemoryAccess access);
 /// A right of the RDMAP peer, not of the owner.

@@ -135,6 +135,21 @@ void send_inline(Scene& scene) {
   std::ranges::fill(scene.b.memory, std::byte{0xEE});
   scene.two.settle();
 }
+void write_inline(Scene& scene) {
+  scene.pair_with({.max_inline = 64});
+  scene.two.connect();
+  const rnic::wire::Bytes memory = scene.b.memory;
+  SendRequest write = request(1, Operation::write);
+  write.inline_data = {memory.first(8)};
+  write.remote_stag = scene.two.a.region.stag;
+  write.remote_offset = scene.two.a.region.base;
+  const auto posted = scene.b.rnic->post_send(scene.b.pair, std::span(&write, 1));
+  BOOST_REQUIRE(posted.has_value());
+  std::ranges::fill(scene.b.memory, std::byte{0xEE});
+  scene.two.a.send(
+      request(11, Operation::write));  // a Responder sends nothing before the first FPDU
+  scene.two.settle();
+}
 void query(Scene& scene) {
   scene.pair_with({.access = {.remote_read = true}});
   scene.abort();
@@ -158,6 +173,13 @@ void end_on_a_shared_queue(Scene& scene) {
   scene.two.connect();
   scene.two.lose();
   scene.two.settle();
+}
+void arm_a_limit_again(Scene& scene) {
+  const SharedQueueHandle queue = *scene.b.rnic->create_shared_queue(scene.b.domain, {});
+  for (const std::uint32_t limit : {3U, 2U}) {
+    BOOST_REQUIRE(scene.b.rnic->arm_limit(queue, limit).has_value());
+    scene.text += std::to_string(scene.b.rnic->query_shared_queue(queue)->limit) + "\n";
+  }
 }
 
 /// Unsignaled work of an endpoint, all of whose work completes or none: a bind and a Send.
@@ -271,6 +293,25 @@ void register_with_other_rights(Scene& scene) {
   read_from(scene, region);
   note_the_peer(scene);
 }
+void register_for_reads_and_receive(Scene& scene) {
+  const RegionInfo region =
+      register_region(scene, allocate(scene), std::span(scene.b.memory).first(64), reads);
+  scene.b.receive(3, {{.stag = region.stag, .offset = region.base, .length = 8}});
+  scene.two.a.send(request(11));
+  note_the_peer(scene);
+  scene.note_completions(scene.b.queue);
+}
+void register_for_atomics(Scene& scene) {
+  const RegionInfo region = register_region(
+      scene, allocate(scene), std::span(scene.b.memory).first(64), all_access, 0x1000);
+  scene.two.settle();
+  scene.two.a.send({.id = 1,
+                    .operation = Operation::fetch_add,
+                    .pieces = {scene.two.a.piece(0, 8)},
+                    .remote_stag = region.stag,
+                    .remote_offset = region.base});
+  note_the_peer(scene);
+}
 void use_a_former_key(Scene& scene) {
   const std::span memory(scene.b.memory);
   const RegionInfo first = register_region(scene, allocate(scene), memory.first(64), reads);
@@ -327,6 +368,7 @@ const Row rows[] = {
     {Deviation::failure_is_not_solicited, wait_for_solicited},
     {Deviation::later_arm_overrides, arm_twice},
     {Deviation::inline_data_taken_late, send_inline},
+    {Deviation::inline_data_of_writes_taken_late, write_inline},
     {Deviation::inline_data_cut, send_inline},
     {Deviation::send_depth_reported_too_small, query},
     {Deviation::error_state_not_reported, query},
@@ -336,6 +378,8 @@ const Row rows[] = {
     {Deviation::every_error_is_an_access_error, lose_connection},
     {Deviation::overrun_not_reported, overrun},
     {Deviation::overrun_by_flush_not_reported, overrun},
+    {Deviation::first_limit_kept, arm_a_limit_again},
+    {Deviation::shared_queue_arms_once, arm_a_limit_again},
     {Deviation::last_buffer_not_reported, end_on_a_shared_queue},
     {Deviation::all_signaled_ignored, post_unsignaled_to_all_signaled},
     {Deviation::all_signaled_ignored_for_local_work, post_unsignaled_to_all_signaled},
@@ -348,6 +392,8 @@ const Row rows[] = {
     {Deviation::region_registers_once, register_other_memory},
     {Deviation::first_memory_kept, register_other_memory},
     {Deviation::first_access_kept, register_with_other_rights},
+    {Deviation::registration_always_writable, register_for_reads_and_receive},
+    {Deviation::registration_never_opens_to_atomics, register_for_atomics},
     {Deviation::former_key_usable, use_a_former_key},
     {Deviation::last_page_of_the_list_lost, use_the_last_page},
     {Deviation::page_list_bound_unchecked, register_too_many_pages},

@@ -81,6 +81,17 @@ void read_and_settle(TwoRnics& two) {
   two.a.send(read_request(two, 1));
   two.settle();
 }
+void write_what_was_read(TwoRnics& two) {
+  two.b.number(200);
+  two.a.send(read_request(two, 1));
+  two.a.send({.id = 2,
+              .operation = Operation::write,
+              .pieces = {two.a.piece(0, 8)},
+              .remote_stag = two.b.region.stag,
+              .remote_offset = two.b.region.base + 512,
+              .fence = true});
+  two.settle();
+}
 void atomic(TwoRnics& two) {
   two.b.memory[256] = std::byte{9};
   two.a.send({.id = 1,
@@ -238,6 +249,7 @@ const Row rows[] = {
     {Deviation::stream_fault_not_reported, false, bad_read},
     {Deviation::read_refusal_not_reported, false, bad_read},
     {Deviation::llp_loss_not_reported, true, only_a_lossy_end},
+    {Deviation::fence_of_sends_only, true, write_what_was_read},
     {Deviation::atomic_original_withheld, true, atomic},
     {Deviation::send_completes_before_sending, true, post_send_only},
     {Deviation::local_invalidate_without_effect, true, invalidate_here},

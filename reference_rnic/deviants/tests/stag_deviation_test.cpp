@@ -18,6 +18,8 @@ using rnic::stream::MemoryFault;
 
 namespace {
 
+constexpr Requester only_reader{ours, test::pair, {.remote_read = true}};
+
 struct TagFixture : OneTag {
   explicit TagFixture(const std::vector<Deviation>& deviations = {})
       : OneTag(rnic_decisions(deviations)) {}
@@ -34,6 +36,14 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
   };
   const auto in_bounds = [](TagFixture& fixture) {
     return fixture.fault(fixture.tag.stag, region_base, 8);
+  };
+  const auto of_another_domain = [](TagFixture& fixture, Need need) {
+    fixture.tag.domain = theirs;
+    return fixture.fault(fixture.tag.stag, region_base, 8, need);
+  };
+  const auto invalidated_by = [](TagFixture& fixture, std::uint32_t stag) {
+    const auto found = fixture.table.may_invalidate_locally(who, stag);
+    return found ? std::nullopt : std::optional(found.error());
   };
   const std::vector<Row> rows{
       {Deviation::stag_key_unchecked,
@@ -101,6 +111,53 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
          b.tag.memory = b.tag.memory.first(60);
          return b.fault(b.tag.stag, region_base + 56, 8);
        }},
+      {Deviation::domain_unchecked_for_sources,
+       [&](TagFixture& b) { return of_another_domain(b, Need::local_read); }},
+      {Deviation::domain_unchecked_for_receives,
+       [&](TagFixture& b) { return of_another_domain(b, Need::local_write); }},
+      {Deviation::domain_unchecked_for_read_sinks,
+       [&](TagFixture& b) { return of_another_domain(b, Need::read_sink); }},
+      {Deviation::later_piece_of_another_domain,
+       [&](TagFixture& b) {
+         BOOST_TEST(!b.fault(b.tag.stag, region_base, 8, Need::local_read).has_value());
+         return of_another_domain(b, Need::local_read);
+       }},
+      {Deviation::domain_unchecked_for_atomics,
+       [&](TagFixture& b) { return of_another_domain(b, Need::remote_atomic); }},
+      {Deviation::stream_unchecked_for_atomics,
+       [](TagFixture& b) {
+         b.tag.only_for = other_pair;
+         return b.fault(b.tag.stag, region_base, 8, Need::remote_atomic);
+       }},
+      {Deviation::atomic_half_beyond_its_region,
+       [](TagFixture& b) { return b.fault(b.tag.stag, region_base + 60, 8, Need::remote_atomic); }},
+      {Deviation::window_taken_by_another_stream,
+       [](TagFixture& b) {
+         b.tag.only_for = other_pair;
+         return b.table.may_rebind(who, b.tag) ? std::nullopt
+                                               : std::optional(MemoryFault::not_associated);
+       }},
+      {Deviation::domain_unchecked_for_local_invalidation,
+       [&](TagFixture& b) {
+         b.tag.domain = theirs;
+         return invalidated_by(b, b.tag.stag);
+       }},
+      {Deviation::stream_unchecked_for_local_invalidation,
+       [&](TagFixture& b) {
+         b.tag.only_for = other_pair;
+         return invalidated_by(b, b.tag.stag);
+       }},
+      {Deviation::key_unchecked_for_local_invalidation,
+       [&](TagFixture& b) { return invalidated_by(b, b.tag.stag ^ 1); }},
+      {Deviation::endpoint_access_ignored_for_atomics,
+       [](TagFixture& b) {
+         return b.fault(b.tag.stag, region_base, 8, Need::remote_atomic, only_reader);
+       }},
+      {Deviation::endpoint_access_ignored_for_windows,
+       [](TagFixture& b) {
+         b.tag.window = {1};
+         return b.fault(b.tag.stag, region_base, 8, Need::remote_write, only_reader);
+       }},
       {Deviation::window_bounds_ignored,
        [](TagFixture& b) {
          b.tag.window = {1};
@@ -113,6 +170,16 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
                info(row.deviation).name << " is refused by a conforming table");
     BOOST_TEST(!row.attempt(wrong).has_value(),
                info(row.deviation).name << " is let through by the deviating one");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(sources_can_be_made_to_need_local_write) {
+  for (const bool deviates : {false, true}) {
+    TagFixture fixture(deviates ? std::vector{Deviation::sources_need_local_write}
+                                : std::vector<Deviation>{});
+    fixture.tag.access = {};
+    BOOST_TEST(fixture.fault(fixture.tag.stag, region_base, 8, Need::local_read).has_value() ==
+               deviates);
   }
 }
 
@@ -206,6 +273,25 @@ std::array<bool, 2> open_with_and_without(Deviation deviation,
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(queues_can_be_made_to_go_under_their_queue_pairs) {
+  const std::array gone{true, false};
+  BOOST_TEST(
+      (open_with_and_without(Deviation::completion_queue_gone_under_its_endpoints, [](auto& two) {
+         return two.b.rnic->destroy_completion_queue(two.b.queue).has_value();
+       }) == gone));
+  BOOST_TEST(
+      (open_with_and_without(Deviation::shared_queue_gone_under_its_endpoints, [](auto& two) {
+         const SharedQueueHandle shared = *two.b.rnic->create_shared_queue(two.b.domain, {});
+         BOOST_REQUIRE(two.b.rnic
+                           ->create_queue_pair({.domain = two.b.domain,
+                                                .send_completions = two.b.queue,
+                                                .receive_completions = two.b.queue,
+                                                .shared_queue = shared})
+                           .has_value());
+         return two.b.rnic->destroy_shared_queue(shared).has_value();
+       }) == gone));
+}
 
 BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
   const auto open = open_with_and_without(Deviation::unbind_without_effect, [](auto& two) {
