@@ -98,6 +98,22 @@ CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
   expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
 }
 
+CONFORMANCE_CASE(write_at_the_lowest_offset_is_placed, rules("ddp.tagged.placed-at-to"),
+                 needs(capability::chosen_base)) {
+  iut::RegisterMemory command;
+  command.length = 64;
+  command.access = access::remote_write;
+  command.base = 0;
+  const auto region = iut.try_register(command);
+  if (!region) stop(Verdict::not_applicable, "the API refuses such an offset");
+  const Octets before = iut.read_memory(*region);
+  peer.send(rdma_write(region->stag, 0, payload(16)));
+  watch();
+  Octets wanted = payload(16);
+  wanted.insert(wanted.end(), before.begin() + 16, before.end());
+  expect_that(iut.read_memory(*region) == wanted, "the octets at the start", "others");
+}
+
 CONFORMANCE_CASE(write_just_below_the_highest_offset_is_placed,
                  rules("ddp.tagged.placed-at-to", "ddp.tagged.check-to-no-wrap",
                        "ddp.terminate.tagged-to-wrap"),

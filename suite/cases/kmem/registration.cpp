@@ -99,6 +99,21 @@ CONFORMANCE_CASE(access_is_that_of_the_last_registration,
     const Region region = register_twice(remote_use, access::local);
     refused(region, rdma_write(region.stag, region.base, payload(8)));
   });
+  row("for writes, then for reads of the peer alone, and received into", [&] {
+    const Region region = register_twice(access::remote_write, {.remote_read = true});
+    const Attempt receive =
+        iut.try_post(iut::PostReceive{iut.endpoint(), 0, 0, {{region.handle, 0, 8}}});
+    peer.send(send_message(payload(8)));
+    watch();
+    expect_refused_or(receive, completes_in_error());
+    expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "octets placed");
+  });
+  if (!iut.can(capability::atomics)) return;
+  row("for reads, then for Atomics", [&] {
+    const Region region = register_twice(access::remote_read, access::remote_atomic);
+    peer.send(fetch_add(1, region.stag, region.base, 1));
+    expect(peer, message(Opcode::atomic_response));
+  });
 }
 
 CONFORMANCE_CASE(octets_are_those_of_the_last_registration,

@@ -122,6 +122,21 @@ LOOPBACK_CASE(region_of_another_domain_is_closed, rules("verbs.region.of-its-dom
   });
 }
 
+LOOPBACK_CASE(send_needs_no_access_flag, rules("verbs.region.local-read-always")) {
+  iut::RegisterMemory command;
+  command.length = 16;
+  const auto source = iut.try_register(command);
+  if (!source) stop(Verdict::not_applicable, "the API registers no memory without access flags");
+  const auto [active, passive] = connect_to_itself();
+  const Work receive = passive.receive(16);
+  iut::PostWork send;
+  send.operation = operation::send;
+  send.pieces = {{source->handle, 0, 16}};
+  const Work sent = active.post(send);
+  expect(sent, completes());
+  expect(receive, completes().with_length(16));
+}
+
 LOOPBACK_CASE(receive_needs_local_write_in_each_piece, rules("verbs.region.access-flags")) {
   using Pieces = std::vector<iut::Piece>;
   const auto received = [&](const char* name, const auto& pieces_of) {

@@ -18,6 +18,31 @@ StartupFrame accepting_with_depths(const Body& on, const ReceivedFrame& request,
   });
 }
 
+/// The depths that a Reply states.
+struct Depths {
+  std::uint16_t ird = 0, ord = 0;
+  [[nodiscard]] std::string text() const { return fmt::format("IRD {}, ORD {}", ird, ord); }
+};
+constexpr Depths told_depths[] = {{3, 2}, {0, 2}, {3, 0}};
+
+/// An API that reports depths reports these, as its consumer sees them: the peer's ORD is the IRD
+/// that it needs.
+void expect_told(Body& on, const auto& event, const Depths& depths) {
+  on.advise_that(event.ird && event.ord, "the depths with the event", "none reported");
+  if (!event.ird || !event.ord) return;
+  on.expect_that(*event.ird == depths.ord && *event.ord == depths.ird,
+                 fmt::format("IRD {} and ORD {}", depths.ord, depths.ird),
+                 fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
+}
+
+void expect_depths_told(Body& on, const Depths& depths) {
+  const ReceivedFrame request = enhanced_request_of(on, 4, 4);
+  on.peer.raw().send(accepting_with_depths(on, request, depths.ird, depths.ord));
+  const auto event = on.iut.take<iut::EstablishedEvent>(on.context().deadline);
+  if (!event) on.stop(Verdict::inconclusive, "no established event; " + on.iut.untaken());
+  expect_told(on, *event, depths);
+}
+
 /// In the peer-to-peer model the first FPDU is the RTR indication, which not every case judges.
 void pass_rtr(Body& test, const ReceivedFrame& request) {
   if (!words_of(request)->peer_to_peer) return;
@@ -100,15 +125,16 @@ CONFORMANCE_CASE(peer_to_peer_request_offers_all_rtr_kinds,
 CONFORMANCE_CASE(consumer_learns_the_responders_depths,
                  rules("mpa.enhanced.initiator-tells-ulp-peer-values"),
                  needs(capability::enhanced_startup), as_initiator) {
-  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
-  peer.raw().send(accepting_with_depths(*this, request, 3, 2));
-  const auto event = iut.take<iut::EstablishedEvent>(context().deadline);
-  if (!event) stop(Verdict::inconclusive, "no established event; " + iut.untaken());
-  advise_that(event->ird && event->ord, "the depths with the connection", "none reported");
-  if (!event->ird || !event->ord) return;
-  // As the consumer sees them: the peer's ORD is the IRD that it needs.
-  expect_that(*event->ird == 2 && *event->ord == 3, "IRD 2 and ORD 3",
-              fmt::format("IRD {} and ORD {}", *event->ird, *event->ord));
+  for (const Depths& depths : told_depths)
+    row(depths.text(), [&] { expect_depths_told(*this, depths); });
+}
+
+CONFORMANCE_CASE(consumer_learns_the_responders_depths_in_the_peer_to_peer_model,
+                 rules("mpa.enhanced.initiator-tells-ulp-peer-values"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured({.peer_to_peer = true, .rtr = {"write"}})) {
+  for (const Depths& depths : told_depths)
+    row(depths.text(), [&] { expect_depths_told(*this, depths); });
 }
 
 CONFORMANCE_CASE(initiator_respects_the_responders_ird,
@@ -194,15 +220,13 @@ CONFORMANCE_CASE(reply_ord_of_all_ones_is_no_depth,
 CONFORMANCE_CASE(consumer_learns_the_depths_of_a_rejection,
                  rules("mpa.enhanced.reject-values-to-ulp"), needs(capability::enhanced_startup),
                  as_initiator) {
-  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
-  peer.raw().send(accepting_with_depths(*this, request, 3, 2).with_reject());
-  const iut::Event event = expect(iut, rejected());
-  const auto& seen = std::get<iut::RejectedEvent>(event);
-  advise_that(seen.ird && seen.ord, "the depths with the rejection", "none reported");
-  if (!seen.ird || !seen.ord) return;
-  // As the consumer sees them: the peer's ORD is the IRD that it needs.
-  expect_that(*seen.ird == 2 && *seen.ord == 3, "IRD 2 and ORD 3",
-              fmt::format("IRD {} and ORD {}", *seen.ird, *seen.ord));
+  for (const Depths& depths : told_depths)
+    row(depths.text(), [&] {
+      const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+      peer.raw().send(accepting_with_depths(*this, request, depths.ird, depths.ord).with_reject());
+      const iut::Event event = expect(iut, rejected());
+      expect_told(*this, std::get<iut::RejectedEvent>(event), depths);
+    });
 }
 
 CONFORMANCE_CASE(reads_immediately_after_the_rtr_are_served,

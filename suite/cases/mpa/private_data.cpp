@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 7.1.1 and 7.1.2: the Private Data of the startup frames.
 #include <algorithm>
+#include <set>
 
 #include "suite/cases/mpa/startup_steps.hpp"
 
@@ -10,7 +11,7 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 
 namespace {
 
-constexpr std::size_t enhanced_data_size = 4;
+constexpr std::size_t enhanced_data_size = 4, most_beside_enhanced_data = 508;
 
 /// Octets of every value: MPA does not interpret what the ULP puts in.
 Octets private_data(std::size_t length) { return payload(length, 0); }
@@ -27,6 +28,41 @@ bool shows(const Octets& octets, const Octets& sent, std::size_t limit) {
 /// The octets of the ULP that a Reply has room for.
 std::size_t room_for_ulp(const ReceivedFrame& request) {
   return 512 - (words_of(request) ? enhanced_data_size : 0);
+}
+
+/// A startup frame with these octets of the consumer.
+Expected carries(const Octets& data) {
+  return mpa_frame(fmt::format("the consumer's {} octets", data.size()),
+                   [data](const wire::MpaFrame& frame) {
+                     return std::ranges::equal(frame.ulp_private_data(), data);
+                   });
+}
+
+/// The Private Data of a Reply that accepts, and of one that rejects, are shown.
+void expect_answers_told(Body& body, std::initializer_list<std::size_t> lengths) {
+  const std::size_t limit = private_data_limit(body);
+  for (const std::size_t length : lengths) {
+    for (const bool accepts : {true, false}) {
+      body.row(fmt::format("{} octets, {}", length, accepts ? "accepted" : "rejected"), [&] {
+        const Octets data = private_data(length);
+        const ReceivedFrame request = request_of(body);
+        const StartupFrame reply = accepting(body, request).with_private_data(data);
+        body.peer.raw().send(accepts ? reply : reply.with_reject());
+        const iut::Event event =
+            accepts ? body.expect(body.iut, established(),
+                                  "mpa.startup.accepted-initiator-enters-full-operation")
+                    : body.expect(body.iut, rejected());
+        const Octets& seen = accepts ? std::get<iut::EstablishedEvent>(event).private_data
+                                     : std::get<iut::RejectedEvent>(event).private_data;
+        const std::string actual = fmt::format("{} octets", seen.size());
+        if (length > 256)
+          body.expect_that(shows(seen, data, limit),
+                           "all that arrived, or what the API has room for", actual,
+                           "mpa.private-data.buffer-large-enough");
+        body.advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
+      });
+    }
+  }
 }
 
 }  // namespace
@@ -85,22 +121,14 @@ CONFORMANCE_CASE(private_data_of_the_reply_reaches_the_consumer,
                  rules("mpa.private-data.passed-to-ulp", "mpa.private-data.buffer-large-enough",
                        "mpa.startup.accepted-initiator-enters-full-operation"),
                  as_initiator) {
-  const std::size_t limit = private_data_limit(*this);
-  for (const std::size_t length : {1, 16, 200, 400, 508}) {
-    row(fmt::format("{} octets", length), [&] {
-      const Octets data = private_data(length);
-      const ReceivedFrame request = request_of(*this);
-      peer.raw().send(accepting(*this, request).with_private_data(data));
-      const iut::Event event =
-          expect(iut, established(), "mpa.startup.accepted-initiator-enters-full-operation");
-      const Octets seen = std::get<iut::EstablishedEvent>(event).private_data;
-      const std::string actual = fmt::format("{} octets", seen.size());
-      if (length > 256)
-        expect_that(shows(seen, data, limit), "all that arrived, or what the API has room for",
-                    actual, "mpa.private-data.buffer-large-enough");
-      advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
-    });
-  }
+  expect_answers_told(*this, {1, 16, 200, 255, 256, 400, 507, 508});
+}
+
+CONFORMANCE_CASE(private_data_of_a_plain_reply_reaches_the_consumer,
+                 rules("mpa.private-data.passed-to-ulp", "mpa.private-data.buffer-large-enough",
+                       "mpa.startup.accepted-initiator-enters-full-operation"),
+                 as_initiator, configured({.revision = 1})) {
+  expect_answers_told(*this, {1, 255, 256, 508, 511, 512});
 }
 
 CONFORMANCE_CASE(no_private_data_is_shown_where_none_came,
@@ -176,13 +204,10 @@ CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
                        "mpa.private-data.at-most-512-octets", "mpa.enhanced.ulp-data-at-most-508"),
                  in_both_roles) {
   const std::size_t limit = private_data_limit(*this);
-  const auto carries = [](const Octets& data) {
-    return mpa_frame(fmt::format("the consumer's {} octets", data.size()),
-                     [&](const wire::MpaFrame& frame) {
-                       return std::ranges::equal(frame.ulp_private_data(), data);
-                     });
-  };
-  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, limit}) {
+  std::set<std::size_t> lengths{0, 1, 5, limit};
+  for (const std::size_t each : {255, 256})
+    if (each < limit) lengths.insert(each);
+  for (const std::size_t length : lengths) {
     const Octets data = private_data(length);
     row(fmt::format("{} octets", length), [&] {
       if (iut_is_responder())
@@ -200,6 +225,42 @@ CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
       expect(peer.raw(), carries(data));
     });
   }
+}
+
+// A plain frame has the room that an enhanced one has not; an API need not have it.
+CONFORMANCE_CASE(plain_answer_has_room_for_512_octets,
+                 rules("mpa.private-data.at-most-512-octets",
+                       "mpa.private-data.length-field-matches")) {
+  if (private_data_limit(*this) < most_beside_enhanced_data)
+    stop(Verdict::not_applicable, "the API has no room for as many octets as an enhanced frame");
+  for (const std::size_t length : {511, 512}) {
+    const Octets data = private_data(length);
+    for (const bool accepts : {true, false})
+      row(fmt::format("{} octets, {}", length, accepts ? "in a Reply" : "in a rejection"), [&] {
+        send_request(*this, mpa_request());
+        const iut::Handle request = asked(*this).request;
+        const iut::Reply answer =
+            accepts ? iut.try_call(iut::Accept{request, iut.endpoint(), with_private_data(data)},
+                                   "accept the connection")
+                    : iut.try_call(iut::Reject{request, data}, "reject the connection");
+        const bool taken = answer.outcome == iut::Outcome::ok;
+        advise_that(taken, "taken", "refused: " + answer.error,
+                    "mpa.private-data.at-most-512-octets");
+        if (taken) expect(peer.raw(), carries(data), "mpa.private-data.length-field-matches");
+      });
+  }
+  if (!iut.can(capability::enhanced_startup)) return;
+  row("512 octets, in an enhanced Reply", [&] {
+    send_request(*this, enhanced_request(client_server));
+    const iut::ConnectParameters parameters{private_data(512), 4, 4};
+    const iut::Accept command{asked(*this).request, iut.endpoint(), parameters};
+    if (iut.try_call(command, "accept the connection").outcome != iut::Outcome::ok)
+      return expect_that(true, "refused", "taken", "mpa.private-data.at-most-512-octets");
+    const Arrival reply = expect(peer.raw(), mpa_frame() | torn_down());
+    if (const auto* frame = reply.as<ReceivedFrame>())
+      expect_that(frame->frame().private_data.size() <= 512, "at most 512 octets", reply.text(),
+                  "mpa.private-data.at-most-512-octets");
+  });
 }
 
 CASES_OF_FILE(mpa, private_data)

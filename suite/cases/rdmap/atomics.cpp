@@ -300,6 +300,23 @@ CONFORMANCE_CASE(atomic_is_subject_to_the_access_checks_of_a_read,
     const Region region = word_of(*this);
     refused(region, region.stag, region.base + region.length);
   });
+  row("half within the region", [&] {
+    const Region region = iut.register_memory(12, access::remote_atomic);
+    refused(region, region.stag, region.base + 8);
+  });
+  row("a region of another domain", [&] {
+    const Region region = iut.register_memory(64, access::remote_atomic, 0xA5, iut.create_domain());
+    refused(region, region.stag, region.base);
+  });
+  if (iut.can(capability::memory_windows) && iut.can(capability::stream_windows))
+    row("a window of another stream", [&] {
+      establish({.opening = true});
+      const iut::Handle owner = iut.create_endpoint();
+      establish(another_peer(), {.endpoint = owner, .opening = true});
+      const Region region = iut.register_memory(64, access::under_windows);
+      const Window window = iut.bind_window(region, 0, 64, {.remote_atomic = true}, owner);
+      refused(region, window.stag, window.base);
+    });
   row("without the right to modify", [&] {
     const Region region = iut.register_memory(64, access::remote_read);
     refused(region, region.stag, region.base);
@@ -392,6 +409,20 @@ CONFORMANCE_CASE(masks_are_sent_as_given, rules("rdmap.atomic.request-header-for
                               fields.compare_mask));
     });
   };
+  row("the carries of an addition", [&] {
+    let_iut_send();
+    constexpr std::uint64_t carries = 0x0080008000800080;
+    iut::PostWork post;
+    post.operation = operation::fetch_add;
+    post.pieces = {{iut.register_memory(8, access::remote_write).handle, 0, 8}};
+    post.remote_stag = 0x01020304;
+    post.add_or_swap = other_value;
+    post.add_or_swap_mask = carries;
+    const Work work = iut.post(post);
+    const std::uint64_t mask = expect_request(*this).add_or_swap_mask;
+    expect_that(mask == carries, fmt::format("Add Mask {:#x}", carries),
+                fmt::format("Add Mask {:#x}", mask));
+  });
   sent("some octets", 0x00FF00FF00FF00FF, 0xFFFF0000FFFF0000);
   sent("nothing swapped", 0, 0xFFFF0000FFFF0000);
   sent("nothing compared", 0x00FF00FF00FF00FF, 0);

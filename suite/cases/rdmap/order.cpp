@@ -45,22 +45,49 @@ CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }
 
+namespace {
+
+/// Fenced work of eight octets, or with Immediate Data.
+iut::PostWork fenced_work(Body& body, const char* operation, Opcode opcode) {
+  iut::PostWork work;
+  work.operation = operation;
+  work.fence = true;
+  if (opcode != Opcode::immediate)
+    work.pieces = {{body.iut.register_memory(8, access::remote_write).handle, 0, 8}};
+  if (opcode == Opcode::send_invalidate) work.invalidate_stag = 0x05060708;
+  if (opcode != Opcode::send && opcode != Opcode::send_invalidate) work.remote_stag = 0x01020304;
+  return work;
+}
+
+}  // namespace
+
 CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
                  rules("rdmap.order.read-completes-after-response")) {
-  establish({.parameters = {.private_data = {}, .ord = 2}});
-  let_iut_send();
-  const Work first = iut.post_read(8, 0x01020304, 0), second = iut.post_read(8, 0x01020304, 8);
-  const auto one = expect_message(Opcode::read_request).read_request();
-  const auto two = expect_message(Opcode::read_request).read_request();
-  const Work fenced =
-      iut.post_send(payload(10), operation::send, [](iut::PostWork& work) { work.fence = true; });
-  peer.send(read_response(one->sink_stag, one->sink_offset, payload(8)));
-  expect(first, completes().with_length(8));
-  expect(peer, silence());
-  peer.send(read_response(two->sink_stag, two->sink_offset, payload(8)));
-  expect(peer, message(Opcode::send, payload(10)));
-  expect(second, completes().with_length(8));
-  expect(fenced, completes());
+  const auto waits = [&](const char* operation, Opcode opcode, const char* needed = nullptr) {
+    if (needed != nullptr && !iut.can(needed)) return;
+    row(operation, [&] {
+      establish({.parameters = {.private_data = {}, .ord = 2}});
+      let_iut_send();
+      const Work first = iut.post_read(8, 0x01020304, 0), second = iut.post_read(8, 0x01020304, 8);
+      const auto one = expect_message(Opcode::read_request).read_request();
+      const auto two = expect_message(Opcode::read_request).read_request();
+      const Work fenced = iut.post(fenced_work(*this, operation, opcode));
+      peer.send(read_response(one->sink_stag, one->sink_offset, payload(8)));
+      expect(first, completes().with_length(8));
+      expect(peer, silence());
+      peer.send(read_response(two->sink_stag, two->sink_offset, payload(8)));
+      expect(peer, message(opcode));
+      expect(second, completes().with_length(8));
+      if (opcode != Opcode::read_request && opcode != Opcode::atomic_request)
+        expect(fenced, completes());
+    });
+  };
+  waits(operation::send, Opcode::send);
+  waits(operation::send_invalidate, Opcode::send_invalidate, capability::send_invalidate);
+  waits(operation::write, Opcode::rdma_write);
+  waits(operation::read, Opcode::read_request);
+  waits(operation::immediate, Opcode::immediate, capability::immediate);
+  waits(operation::fetch_add, Opcode::atomic_request, capability::atomics);
 }
 
 CONFORMANCE_CASE(writes_are_sent_in_the_order_posted, rules("rdmap.write.in-submission-order"),

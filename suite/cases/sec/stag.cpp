@@ -99,6 +99,30 @@ CONFORMANCE_CASE(stag_of_one_stream_cannot_be_invalidated_through_another,
   expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
 }
 
+CONFORMANCE_CASE(window_of_one_stream_cannot_be_taken_by_another,
+                 rules("sec.stag.single-stream-isolation"),
+                 needs(capability::memory_windows, capability::stream_windows)) {
+  const auto left_alone = [&](const char* name, std::vector<iut::Piece> (*pieces)(Body&)) {
+    row(name, [&] {
+      Owner owner = window_of_another_stream(*this, access::remote_read);
+      expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
+      iut::PostWork bind;
+      bind.operation = operation::bind_window;
+      bind.window = owner.window.handle;
+      bind.window_access = access::remote_read;
+      bind.pieces = pieces(*this);
+      static_cast<void>(iut.try_post(bind));
+      watch();
+      expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
+    });
+  };
+  left_alone("unbound", [](Body&) { return std::vector<iut::Piece>{}; });
+  left_alone("bound to another region", [](Body& body) {
+    const Region region = body.iut.register_memory(16, access::under_windows, 0xC3);
+    return std::vector<iut::Piece>{{region.handle, 0, 16}};
+  });
+}
+
 CONFORMANCE_CASE(window_that_another_stream_binds_belongs_to_that_one,
                  rules("ddp.security.stream-association-supported",
                        "sec.stag.single-stream-isolation"),
@@ -227,15 +251,28 @@ CONFORMANCE_CASE(next_stag_is_hard_to_guess, rules("sec.stag.hard-to-predict")) 
 }
 
 CONFORMANCE_CASE(freed_stag_is_not_reused_at_once, rules("sec.stag.slow-reuse")) {
-  std::set<std::uint32_t> seen;
-  for (std::size_t i = 0; i < sample; ++i) {
+  const auto few_again = [&](const char* name, const std::function<std::uint32_t()>& used) {
+    row(name, [&] {
+      std::set<std::uint32_t> seen;
+      for (std::size_t i = 0; i < sample; ++i) seen.insert(used());
+      advise_that(
+          seen.size() > sample / 2, "few STags used again",
+          fmt::format("{} different STags of {}, each freed before the next", seen.size(), sample));
+    });
+  };
+  few_again("regions", [&] {
     const Region region = iut.register_memory(64, access::remote_read);
-    seen.insert(region.stag);
     iut.deregister(region);
-  }
-  advise_that(seen.size() > sample / 2, "few STags used again",
-              fmt::format("{} different STags in {} registrations, each freed before the next",
-                          seen.size(), sample));
+    return region.stag;
+  });
+  if (!iut.can(capability::memory_windows)) return;
+  few_again("windows", [&] {
+    const iut::Handle window = iut.new_handle();
+    const iut::Reply allocated = iut.call(iut::AllocateWindow{window, 0}, "allocate a window");
+    iut.call(iut::FreeWindow{window}, "free the window");
+    if (!allocated.stag) stop(Verdict::not_applicable, "the API gives no STag before a bind");
+    return *allocated.stag;
+  });
 }
 
 CONFORMANCE_CASE(each_bit_of_an_stag_is_checked, rules("ddp.tagged.check-stag-valid")) {

@@ -177,6 +177,61 @@ CONFORMANCE_CASE(limit_of_a_shared_queue_is_reported_for_that_queue,
   reported("a limit of the whole queue", SharedQueues::depth, SharedQueues::depth);
 }
 
+CONFORMANCE_CASE(limit_that_is_armed_again_takes_the_place_of_the_former_one,
+                 rules("verbs.async.limit-is-reported", "verbs.async.code-fits-the-cause"),
+                 needs(capability::event_objects, capability::shared_receive_queue)) {
+  const auto armed = [&](const char* name, const auto& steps) {
+    row(name, [&] {
+      const SharedQueues queues(iut, 4);
+      establish({.endpoint = queues.endpoint});
+      const auto arm = [&](std::uint32_t limit) {
+        iut.call(iut::ArmSharedQueueLimit{queues.used, limit}, "arm the limit");
+      };
+      const auto take_one = [&](bool due) {
+        peer.send(send_message(payload(8)));
+        if (!iut.take<iut::CompletionEvent>(context().deadline))
+          stop(Verdict::inconclusive, "a message completes no shared receive");
+        if (due) {
+          expect_that(next_of(*this, "srq_limit").has_value(), "an event \"srq_limit\"", "none",
+                      "verbs.async.limit-is-reported");
+          return;
+        }
+        iut.poll();
+        expect_that(!iut.take(asynchronous("srq_limit").matches, context().loop.now()),
+                    "no event \"srq_limit\", since the limit that was set last says so", "one",
+                    "verbs.async.code-fits-the-cause");
+      };
+      steps(arm, take_one);
+    });
+  };
+  armed("a lower limit in place of the first", [](const auto& arm, const auto& take_one) {
+    arm(4);
+    arm(2);
+    take_one(false);
+    take_one(false);
+    take_one(true);
+  });
+  armed("a higher limit in place of the first", [](const auto& arm, const auto& take_one) {
+    arm(1);
+    arm(4);
+    take_one(true);
+  });
+  armed("no limit any more", [](const auto& arm, const auto& take_one) {
+    arm(4);
+    arm(0);
+    take_one(false);
+    take_one(false);
+  });
+  armed("armed anew after each event", [](const auto& arm, const auto& take_one) {
+    arm(4);
+    take_one(true);
+    arm(3);
+    take_one(true);
+    arm(2);
+    take_one(true);
+  });
+}
+
 CONFORMANCE_CASE(last_request_of_a_shared_queue_is_reported,
                  rules("verbs.async.last-request-is-reported", "verbs.async.names-its-object",
                        "ddp.close.llp-lost-indicated"),

@@ -158,19 +158,25 @@ CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_no_others,
                  rules("verbs.completion.unsolicited-does-not-wake",
                        "verbs.completion.solicited-wakes"),
                  needs(capability::completion_queues)) {
-  const iut::Handle endpoint = endpoint_on(iut, create_completion_queue(iut, true));
-  establish({.opening = true});
-  Peer& other = another_peer();
-  establish(other, {.endpoint = endpoint, .opening = true});
-  const Work plain = iut.post_receive(16, endpoint), solicited = iut.post_receive(16, endpoint);
-  other.send(send_message(payload(8)));
-  const Work send = iut.post(work_on(iut.register_memory(8), operation::send, endpoint));
-  expect(other, message(Opcode::send));
-  expect_none(completion_of(plain) | completion_of(send),
-              "verbs.completion.unsolicited-does-not-wake");
-  other.send(send_solicited(payload(9)));
-  expect(solicited, completes().with_length(9), "verbs.completion.solicited-wakes");
-  expect(plain, completes().with_length(8), "verbs.completion.solicited-wakes");
+  const auto woken_by = [&](const char* name, const Outgoing& solicits) {
+    row(name, [&] {
+      const iut::Handle endpoint = endpoint_on(iut, create_completion_queue(iut, true));
+      establish({.opening = true});
+      Peer& other = another_peer();
+      establish(other, {.endpoint = endpoint, .opening = true});
+      const Work plain = iut.post_receive(16, endpoint), solicited = iut.post_receive(16, endpoint);
+      other.send(send_message(payload(8)));
+      const Work send = iut.post(work_on(iut.register_memory(8), operation::send, endpoint));
+      expect(other, message(Opcode::send));
+      expect_none(completion_of(plain) | completion_of(send),
+                  "verbs.completion.unsolicited-does-not-wake");
+      other.send(solicits);
+      expect(solicited, completes(), "verbs.completion.solicited-wakes");
+      expect(plain, completes().with_length(8), "verbs.completion.solicited-wakes");
+    });
+  };
+  woken_by("Send", send_solicited(payload(9)));
+  if (iut.can(capability::immediate)) woken_by("Immediate Data", immediate_data(payload(8), true));
 }
 
 CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_failed_ones,
@@ -204,6 +210,18 @@ CONFORMANCE_CASE(queue_that_is_armed_twice_wakes_for_both,
   wakes("for any, then for solicited ones", false, false);
   wakes("for solicited ones, then for any", true, false);
   wakes("for any, then for solicited ones: a solicited one", false, true);
+}
+
+// The disconnection waits for the Read, or does not.
+CONFORMANCE_CASE(endpoint_that_is_aborted_while_it_closes_is_flushed,
+                 rules("verbs.completion.every-flushed-request"), needs(capability::endpoint_abort),
+                 in_both_roles) {
+  see_iut_send();
+  const Work read = iut.post_read(8, remote_stag, 0);
+  expect_message(Opcode::read_request);
+  iut.disconnect();
+  iut.call(iut::AbortEndpoint{iut.endpoint()}, "abort the endpoint");
+  expect(read, completes_in_error());
 }
 
 CASES_OF_FILE(verbs, completion_queues)

@@ -104,6 +104,30 @@ CONFORMANCE_CASE(as_many_requests_wait_as_the_backlog_says, rules("verbs.listen.
   for (Peer* each : waiting) expect(*each, accepting_reply());
 }
 
+CONFORMANCE_CASE(request_names_the_listener_that_it_has_come_to,
+                 rules("verbs.listen.request-names-its-listener")) {
+  const base::Address own = iut_address();
+  std::vector<std::pair<iut::Handle, std::uint16_t>> listeners;
+  for (int i = 0; i < 2; ++i) {
+    const iut::Handle listener = iut.new_handle();
+    const char* family = own.family == base::Family::ipv4 ? "ipv4" : "ipv6";
+    const iut::Reply reply = iut.call(iut::Listen{listener, own.host(), family, 0}, "listen");
+    listeners.emplace_back(listener, reply.port.value_or(0));
+  }
+  for (const std::size_t which : {0, 1, 0}) {
+    const auto& [listener, port] = listeners[which];
+    Peer& visitor = another_peer();
+    if (const auto done = visitor.connect(own.with_port(port)); !done)
+      stop(Verdict::inconclusive, done.error());
+    visitor.send(mpa_request());
+    const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
+    if (!event) stop(Verdict::inconclusive, "the IUT's API shows no connection request");
+    expect_that(event->listener == listener, fmt::format("listener {}", listener),
+                fmt::format("listener {}", event->listener));
+    iut.reject(event->request);
+  }
+}
+
 CONFORMANCE_CASE(listener_without_an_address_takes_requests_to_all,
                  rules("verbs.listen.wildcard-takes-all-addresses"),
                  needs(capability::wildcard_listen), over_both_families, deadline_of(10s)) {

@@ -288,6 +288,88 @@ CONFORMANCE_CASE(own_receives_do_not_matter_with_a_shared_queue,
   }
 }
 
+CONFORMANCE_CASE(endpoint_limits_what_windows_open, rules("verbs.endpoint.access-flags-enforced"),
+                 needs(capability::endpoint_access, capability::memory_windows)) {
+  const auto opened = [&](const iut::Access& allowed) {
+    const iut::Handle endpoint = endpoint_with(*this, allowed);
+    establish({.endpoint = endpoint, .opening = true});
+    Region region = iut.register_memory(64, access::under_windows);
+    const Window window = iut.bind_window(region, 0, 64, access::remote_read_write, endpoint);
+    region.stag = window.stag;
+    region.base = window.base;
+    return region;
+  };
+  row("Writes, at an endpoint for Reads", [&] {
+    const Region window = opened(only_reads);
+    peer.send(read_of(window));
+    expect(peer, message(Opcode::read_response));
+    peer.send(rdma_write(window.stag, window.base, payload(16)));
+    expect(peer, any_terminate() | torn_down());
+    expect_that(iut.read_memory(window) == window.contents, "memory unchanged", "octets placed");
+  });
+  row("Reads, at an endpoint for Writes", [&] {
+    const Region window = opened(only_writes);
+    peer.send(rdma_write(window.stag, window.base, payload(16)));
+    peer.send(read_of(window));
+    expect(peer, any_terminate() | torn_down());
+    expect(window, holds(payload(16)));
+  });
+}
+
+CONFORMANCE_CASE(endpoint_without_atomics_refuses_them,
+                 rules("verbs.endpoint.access-flags-enforced"),
+                 needs(capability::endpoint_access, capability::atomics)) {
+  const auto asked = [&](const iut::Access& allowed) {
+    establish({.endpoint = endpoint_with(*this, allowed), .opening = true});
+    const Region region = word_of(*this);
+    peer.send(fetch_add(1, region.stag, region.base, 1));
+    return region;
+  };
+  row("for all three", [&] {
+    asked(access::remote_atomic);
+    expect(peer, message(Opcode::atomic_response));
+  });
+  row("for Reads and Writes", [&] {
+    const Region region = asked(access::remote_read_write);
+    expect(peer, any_terminate() | torn_down());
+    expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "memory changed");
+  });
+}
+
+namespace {
+
+/// A queue of two endpoints is not destroyed before the last of them.
+void expect_held(Body& body, const iut::Command& destroy, const iut::CreateEndpoint& wanted) {
+  const iut::Handle endpoints[] = {body.iut.create_endpoint(wanted),
+                                   body.iut.create_endpoint(wanted)};
+  for (const iut::Handle endpoint : endpoints) {
+    const iut::Reply reply = body.iut.try_call(destroy, "destroy the queue");
+    body.expect_that(reply.outcome != iut::Outcome::ok, "refused", "destroyed");
+    body.iut.call(iut::DestroyEndpoint{endpoint}, "destroy an endpoint");
+  }
+  const iut::Reply reply = body.iut.try_call(destroy, "destroy the queue");
+  body.expect_that(reply.outcome == iut::Outcome::ok, "destroyed", "refused: " + reply.error);
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(completion_queue_is_held_by_its_endpoints,
+                 rules("verbs.completion-queue.held-by-its-endpoints"),
+                 needs(capability::completion_queues)) {
+  const iut::CreateCompletionQueue command{.queue = iut.new_handle(), .depth = 256};
+  iut.call(command, "create a completion queue");
+  iut::CreateEndpoint wanted;
+  wanted.completion_queue = command.queue;
+  expect_held(*this, iut::DestroyCompletionQueue{command.queue}, wanted);
+}
+
+CONFORMANCE_CASE(shared_queue_is_held_by_its_endpoints,
+                 rules("verbs.shared-receive.held-by-its-endpoints"),
+                 needs(capability::shared_receive_queue)) {
+  const iut::Handle queue = iut.create_shared_queue(16);
+  expect_held(*this, iut::DestroySharedQueue{queue}, {.shared_queue = queue});
+}
+
 CASES_OF_FILE(verbs, endpoint_attributes)
 
 }  // namespace suite::cases

@@ -2,6 +2,7 @@
 // ibv_bind_mw(3) and ibv_dereg_mr(3): what a window may open of its region, and when it holds the
 // region.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/sec/window_steps.hpp"
 
 namespace suite::cases {
 
@@ -87,6 +88,15 @@ CONFORMANCE_CASE(window_and_region_hold_to_each_other,
   };
   refused("for Writes", {.remote_write = true});
   if (iut.can(capability::atomics)) refused("for Atomics", {.remote_atomic = true});
+}
+
+CONFORMANCE_CASE(window_needs_a_region_that_is_registered_for_windows,
+                 rules("verbs.window.needs-the-flag-of-its-region"),
+                 needs(capability::memory_windows)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::local);
+  expect_not_opened(*this, {region.handle, 0, 64}, region.base,
+                    "verbs.window.needs-the-flag-of-its-region");
 }
 
 CASES_OF_FILE(verbs, memory_windows)

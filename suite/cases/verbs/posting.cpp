@@ -257,25 +257,35 @@ CONFORMANCE_CASE(inline_data_is_gathered_from_all_pieces, rules("verbs.post.inli
 // requests wait while their memory is overwritten.
 CONFORMANCE_CASE(inline_data_is_taken_when_it_is_posted,
                  rules("verbs.post.inline-data-taken-at-once"), needs(capability::inline_data)) {
-  const iut::Handle endpoint = endpoint_for_inline(*this);
-  establish({.endpoint = endpoint});
-  const Octets data = PayloadGenerator(16).octets(24);
-  Region source = iut.register_octets(data);
-  const auto posted = [&](std::uint64_t offset) {
-    return iut.post(inline_work(endpoint, operation::send,
-                                {{source.handle, offset, 8}, {source.handle, 0, 4}}));
+  const auto taken = [&](const char* name, const char* operation, Opcode opcode, bool fence) {
+    row(name, [&] {
+      const iut::Handle endpoint = endpoint_for_inline(*this);
+      establish({.endpoint = endpoint});
+      const Octets data = PayloadGenerator(16).octets(24);
+      Region source = iut.register_octets(data);
+      const auto posted = [&](std::uint64_t offset) {
+        iut::PostWork work =
+            inline_work(endpoint, operation, {{source.handle, offset, 8}, {source.handle, 0, 4}});
+        if (opcode == Opcode::rdma_write) work.remote_stag = 0x01020304;
+        work.fence = fence;
+        return iut.post(work);
+      };
+      const Work first = posted(8);
+      iut.write_memory(source, Octets(24, std::byte{0xEE}));
+      const Work second = posted(16);
+      iut.write_memory(source, Octets(24, std::byte{0x11}));
+      let_iut_send();
+      Octets wanted(data.begin() + 8, data.begin() + 16);
+      wanted.insert(wanted.end(), data.begin(), data.begin() + 4);
+      expect(peer, message(opcode, wanted));
+      expect(peer, message(opcode, Octets(12, std::byte{0xEE})));
+      expect(first, completes());
+      expect(second, completes());
+    });
   };
-  const Work first = posted(8);
-  iut.write_memory(source, Octets(24, std::byte{0xEE}));
-  const Work second = posted(16);
-  iut.write_memory(source, Octets(24, std::byte{0x11}));
-  let_iut_send();
-  Octets wanted(data.begin() + 8, data.begin() + 16);
-  wanted.insert(wanted.end(), data.begin(), data.begin() + 4);
-  expect(peer, message(Opcode::send, wanted));
-  expect(peer, message(Opcode::send, Octets(12, std::byte{0xEE})));
-  expect(first, completes());
-  expect(second, completes());
+  taken("Send", operation::send, Opcode::send, false);
+  taken("fenced Send", operation::send, Opcode::send, true);
+  taken("Write", operation::write, Opcode::rdma_write, false);
 }
 
 CONFORMANCE_CASE(each_request_completes_where_all_are_signaled,
