@@ -108,6 +108,8 @@ DAT_RETURN Ep::accept(const Cr& cr, std::span<const std::byte> private_data) {
   }
   cause_ = {};
   comm = tcp_comm(ia->registration().address.family);
+  local = cr.local;
+  remote = cr.remote;
   move(EpInput::accepted_here);
   preposted_.clear();
   access::ConnectParameters said = parameters(private_data);
@@ -146,6 +148,7 @@ DAT_RETURN Ep::disconnect(bool abrupt) {
 
 void Ep::rejected() {
   borrowed.reset();
+  local = remote = {};
   move(EpInput::rejected_here);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The calls that accept any handle: dat_set_consumer_context, dat_get_consumer_context,
 // dat_get_handle_type.
+#include <netinet/in.h>
+
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 
 namespace suite::cases::dat {
@@ -28,7 +30,10 @@ class EveryKind {
            {"CNO", {DAT_HANDLE_TYPE_CNO, objects_.cno.get()}}};
     add_optional(ia);
   }
-  ~EveryKind() { (void)dat_cr_reject(cr_, 0, nullptr); }
+  ~EveryKind() {
+    (void)dat_cr_reject(cr_, 0, nullptr);
+    if (csp_ != DAT_HANDLE_NULL) (void)DAT_CSP_FREE(csp_);
+  }
   EveryKind(const EveryKind&) = delete;
   EveryKind& operator=(const EveryKind&) = delete;
 
@@ -52,6 +57,7 @@ class EveryKind {
       srq_ = Srq(srq);
       all.push_back({"SRQ", {DAT_HANDLE_TYPE_SRQ, srq}});
     }
+    add_common_service_point(ia);
     reserved_ = make_side(ia, objects_.pz);
     auto [psp, qualifier] = ia.psp(pair_requests_);  // one that is free again in a moment
     psp.reset();
@@ -62,21 +68,35 @@ class EveryKind {
     rsp_ = Rsp(rsp);
     all.push_back({"RSP", {DAT_HANDLE_TYPE_RSP, rsp}});
   }
+  void add_common_service_point(const Ia& ia) {
+    DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+    if (dats_get_ia_handle(ia.get(), &own) != DAT_SUCCESS) return;
+    DAT_COMM comm{};
+    comm.domain = reinterpret_cast<const sockaddr*>(ia.address())->sa_family;
+    comm.type = SOCK_STREAM;
+    comm.protocol = IPPROTO_TCP;
+    if (DAT_CSP_CREATE(own, &comm, ia.address(), pair_requests_.get(), &csp_) == DAT_SUCCESS)
+      all.push_back({"CSP", {DAT_HANDLE_TYPE_CSP, csp_}});
+    else
+      csp_ = DAT_HANDLE_NULL;
+  }
 
   LiveObjects objects_;
   Rmr rmr_;
   Evd pair_requests_;
   Psp psp_;
   DAT_CR_HANDLE cr_ = DAT_HANDLE_NULL;
+  DAT_CSP_HANDLE csp_ = DAT_HANDLE_NULL;
   Srq srq_;
   Side reserved_;
   Rsp rsp_;
 };
 
 // What a call returns for an object of this kind. The pages' lists of kinds are older than shared
-// receive queues.
+// receive queues and common service points.
 Returns takes(DAT_HANDLE_TYPE type) {
-  return type == DAT_HANDLE_TYPE_SRQ ? succeeds.or_tolerably(DAT_INVALID_HANDLE) : succeeds;
+  const bool later = type == DAT_HANDLE_TYPE_SRQ || type == DAT_HANDLE_TYPE_CSP;
+  return later ? succeeds.or_tolerably(DAT_INVALID_HANDLE) : succeeds;
 }
 
 DAT_CONTEXT context_of(DAT_UINT64 value) {

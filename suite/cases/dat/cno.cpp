@@ -329,8 +329,11 @@ DAT_CASE(cno_without_users_is_freed, calls(dat_cno_free), rules("dat.cno-free.su
   {
     const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get());
   }
-  expect(CALL(dat_cno_free, cno.get()), succeeds);
-  cno.release();
+  expect(CALL(dat_cno_free, cno.release()), succeeds);
+  DAT_CNO_HANDLE with_agent = DAT_HANDLE_NULL;
+  AgentCalls told;
+  need(CALL(dat_cno_create, ia().get(), told.agent(), &with_agent), "no CNO");
+  expect(CALL(dat_cno_free, with_agent), succeeds);
 }
 
 DAT_CASE(cno_of_an_evd_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {

@@ -84,6 +84,23 @@ DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
   same(*this, "calls of the earlier agent", first.count.load(), 0);
 }
 
+// A trigger that nobody has taken is there already; whether another event of its EVD is one more is
+// not said.
+DAT_CASE(agent_is_called_beside_a_trigger_that_nobody_took, calls(dat_cno_modify_agent),
+         rules("dat.cno-modify-agent.success")) {
+  AgentCalls told;
+  const CnoWithEvd fed(ia());
+  const Evd other = fed.feed(ia());
+  need(post(fed.evd), "no software event");
+  for (const Evd* evd : {&other, &fed.evd}) {
+    told.count = 0;
+    expect(CALL(dat_cno_modify_agent, fed.cno.get(), told.agent()), succeeds);
+    need(post(*evd), "no software event");
+    advise_that(told.within(std::chrono::seconds(1)), "a call of the agent", "no call");
+  }
+  expect(CALL(dat_cno_modify_agent, fed.cno.get(), DAT_OS_WAIT_PROXY_AGENT_NULL), succeeds);
+}
+
 DAT_CASE(agent_is_removed, calls(dat_cno_modify_agent, dat_cno_query),
          rules("dat.cno-modify-agent.success")) {
   AgentCalls told;

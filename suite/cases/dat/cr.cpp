@@ -167,6 +167,37 @@ DAT_CASE(requests_are_answered_in_any_order, calls(dat_cr_accept, dat_cr_reject,
   expect_state(again.ep, DAT_EP_STATE_CONNECTED, "dat.cr-reject.success");
 }
 
+/// What a request came with is the consumer's until the request is answered.
+DAT_CASE(each_request_keeps_what_it_came_with, calls(dat_cr_query), rules("dat.cr-query.success")) {
+  PendingRequest first(*this, private_octets(40));
+  const DAT_CR_PARAM before = query(*this, first.cr);
+  const auto port_of = [](DAT_IA_ADDRESS_PTR address) {  // in the same place in both families
+    return reinterpret_cast<const sockaddr_in*>(address)->sin_port;
+  };
+  const auto port = port_of(before.remote_ia_address_ptr);
+  const Side again = make_side(ia(), first.pz);
+  std::vector<std::byte> others(40, std::byte{0x11});
+  need(ask(ia(), again.ep, first.qualifier, others), "no connect");
+  const DAT_CR_HANDLE second = arrival(*this, first.requests).cr_handle;
+  const DAT_CR_PARAM after = query(*this, second);
+  expect_private_data(*this, others, after.private_data, after.private_data_size);
+  expect_private_data(*this, private_octets(40), before.private_data, before.private_data_size);
+  same(*this, "port at the address", port_of(before.remote_ia_address_ptr), port);
+  (void)dat_cr_reject(second, 0, nullptr);
+}
+
+DAT_CASE(port_of_the_peer_is_that_of_its_endpoint, calls(dat_cr_query, dat_ep_connect),
+         rules("dat.cr-query.success")) {
+  PendingRequest pending(*this);
+  const DAT_PORT_QUAL port = query(*this, pending.cr).remote_port_qual;
+  need(pending.accept(), "no accept");
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  DAT_EP_PARAM asking{};
+  need(CALL(dat_ep_query, pending.active.ep.get(), DAT_EP_FIELD_ALL, &asking), "no EP query");
+  advise_that(asking.local_port_qual == port, fmt::format("port {}", asking.local_port_qual),
+              fmt::format("port {}", port));
+}
+
 DAT_CASE(accepted_request_is_gone, calls(dat_cr_accept), rules("dat.cr-accept.success"),
          with_hostile_handles) {
   PendingRequest pending(*this);
@@ -401,12 +432,34 @@ DAT_CASE(request_is_handed_to_another_service_point, calls(dat_cr_handoff),
   const auto request = arrival(*this, others);
   same(*this, "service point", request.sp_handle.psp_handle, psp.get());
   same(*this, "Connection Qualifier", request.conn_qual, qualifier);
+  const auto* local = reinterpret_cast<const sockaddr_in*>(request.local_ia_address_ptr);
+  const auto* own = reinterpret_cast<const sockaddr_in*>(ia().address());
+  expect_that(local != nullptr && local->sin_family == own->sin_family &&
+                  (own->sin_family != AF_INET || local->sin_addr.s_addr == own->sin_addr.s_addr),
+              "the address of the IA", "another address");
   const DAT_CR_PARAM param = query(*this, request.cr_handle);
   expect_private_data(*this, sent, param.private_data, param.private_data_size);
   same(*this, "port of the peer", param.remote_port_qual, peer_port);
   expect(CALL(dat_cr_accept, request.cr_handle, pending.passive.ep.get(), 0, nullptr), succeeds);
   expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(request_is_handed_to_a_reserved_service_point, calls(dat_cr_handoff),
+         rules("dat.cr-handoff.success")) {
+  const auto sent = private_octets(24);
+  PendingRequest pending(*this, sent);
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  expect(CALL(dat_cr_handoff, pending.cr, reserved.qualifier), succeeds);
+  pending.cr = DAT_HANDLE_NULL;
+  const auto request = arrival(*this, reserved.requests);
+  const DAT_CR_PARAM param = query(*this, request.cr_handle);
+  same(*this, "endpoint", param.local_ep_handle, reserved.passive.ep.get());
+  expect_private_data(*this, sent, param.private_data, param.private_data_size);
+  expect(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), succeeds);
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(reserved.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(handed_off_request_is_gone, calls(dat_cr_handoff), rules("dat.cr-handoff.success"),

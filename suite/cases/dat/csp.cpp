@@ -60,6 +60,7 @@ DAT_CASE(request_comes_to_a_common_service_point, calls(dat_csp_create),
   need(ask(ia(), active.ep, qualifier), "no connect");
   const auto request = arrival(*this, common.requests);
   same(*this, "service point", request.sp_handle.csp_handle, common.csp);
+  advise_that(request.conn_qual == qualifier, value_text(qualifier), value_text(request.conn_qual));
   expect(CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr), succeeds);
   expect_event(active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
@@ -200,6 +201,15 @@ DAT_CASE(query_of_a_freed_handle_is_refused, calls(dat_csp_query),
   expect(CALL(DAT_CSP_QUERY, handle, DAT_CSP_FIELD_ALL, &param), returns(DAT_INVALID_HANDLE));
 }
 
+DAT_CASE(dispatcher_of_a_common_service_point_is_not_freed, calls(dat_evd_free, dat_csp_free),
+         rules("dat.evd-free.invalid-state", "dat.evd-free.success")) {
+  Common common(*this);
+  expect(common.create(), succeeds, "dat.evd-free.invalid-state");
+  expect(CALL(dat_evd_free, common.requests.get()), returns(DAT_INVALID_STATE));
+  need(common.free(), "not freed");
+  expect(CALL(dat_evd_free, common.requests.release()), succeeds, "dat.evd-free.success");
+}
+
 DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.csp-free.success")) {
   Common common(*this);
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
@@ -208,6 +218,23 @@ DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.cs
   expect(common.free(), succeeds);
   expect_nobody_listens(*this, qualifier);
   expect(common.create(), succeeds);  // the port is free again
+}
+
+/// As of other service points; no page is about these.
+DAT_CASE(request_outlives_its_service_point, calls(dat_csp_free), rules("dat.csp-free.success")) {
+  Common common(*this);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  common.listen_at(qualifier);
+  expect(common.create(), succeeds);
+  const Pz pz = ia().pz();
+  const Side active = make_side(ia(), pz), passive = make_side(ia(), pz);
+  need(ask(ia(), active.ep, qualifier), "no connect");
+  const auto request = arrival(*this, common.requests);
+  expect(common.free(), succeeds);
+  const DAT_RETURN got = CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr);
+  const auto end = next_event(active.connection).event_number;
+  advise_that(got == DAT_SUCCESS && end == DAT_CONNECTION_EVENT_ESTABLISHED,
+              event_text(DAT_CONNECTION_EVENT_ESTABLISHED), event_text(end));
 }
 
 DAT_CASE(free_of_a_freed_handle_is_refused, calls(dat_csp_free),

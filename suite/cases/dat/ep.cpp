@@ -253,6 +253,14 @@ DAT_CASE(modify_beyond_the_attributes_of_the_ia_is_refused, calls(dat_ep_modify,
       expect(CALL(dat_ep_modify, side.ep.get(), masks.at(i), &asked), refused_attributes);
     });
   }
+  row("service type", [&] {
+    DAT_EP_PARAM asked = before;
+    asked.ep_attr.service_type = flags_of<DAT_SERVICE_TYPE>(0x77);
+    expect(CALL(dat_ep_modify, side.ep.get(), DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE, &asked),
+           returns_one_of({DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED}));
+    expect_number(*this, "service type", before.ep_attr.service_type,
+                  query_endpoint(*this, side.ep.get()).ep_attr.service_type);
+  });
   expect_number(*this, "max_recv_dtos", before.ep_attr.max_recv_dtos,
                 query_endpoint(*this, side.ep.get()).ep_attr.max_recv_dtos);
 }
@@ -427,6 +435,41 @@ DAT_CASE(reset_endpoint_connects_again, calls(dat_ep_reset, dat_ep_connect),
   (void)expect_completion(pair.passive.receives, 1, DAT_DTO_SUCCESS);
 }
 
+DAT_CASE(reset_endpoint_keeps_what_it_was_made_with, calls(dat_ep_reset, dat_ep_query),
+         rules("dat.ep-reset.success", "dat.ep-query.success")) {
+  DAT_EP_ATTR attr = usual_attributes(*this);
+  attr.max_recv_dtos = 11;
+  attr.max_request_dtos = 12;
+  attr.max_rdma_read_in = 2;
+  attr.max_rdma_read_out = 2;
+  attr.recv_completion_flags = DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+  const Pair pair = connected({.attributes = &attr});
+  const DAT_EP_HANDLE ep = pair.active.ep.get();
+  const DAT_EP_PARAM before = query_endpoint(*this, ep);
+  DAT_CONTEXT context{}, kept{};
+  context.as_64 = 0xFEDC'BA98'7654'3210;
+  need(CALL(dat_set_consumer_context, ep, context), "no context");
+  end_connection(pair);
+  expect(CALL(dat_ep_reset, ep), succeeds);
+  const DAT_EP_PARAM after = query_endpoint(*this, ep);
+  const auto same = [&](const char* name, bool is) { expect_that(is, name, "another"); };
+  same("the zone", after.pz_handle == before.pz_handle);
+  same("the dispatcher of receives", after.recv_evd_handle == before.recv_evd_handle);
+  same("the dispatcher of requests", after.request_evd_handle == before.request_evd_handle);
+  same("the dispatcher of the connection", after.connect_evd_handle == before.connect_evd_handle);
+  expect_number(*this, "max_recv_dtos", before.ep_attr.max_recv_dtos, after.ep_attr.max_recv_dtos);
+  expect_number(*this, "max_request_dtos", before.ep_attr.max_request_dtos,
+                after.ep_attr.max_request_dtos);
+  expect_number(*this, "max_rdma_read_in", before.ep_attr.max_rdma_read_in,
+                after.ep_attr.max_rdma_read_in);
+  expect_number(*this, "max_rdma_read_out", before.ep_attr.max_rdma_read_out,
+                after.ep_attr.max_rdma_read_out);
+  expect_number(*this, "receive flags", before.ep_attr.recv_completion_flags,
+                after.ep_attr.recv_completion_flags);
+  need(CALL(dat_get_consumer_context, ep, &kept), "no context");
+  same("the consumer's context", kept.as_64 == context.as_64);
+}
+
 DAT_CASE(reset_endpoint_has_nothing_outstanding, calls(dat_ep_reset, dat_ep_get_status),
          rules("dat.ep-get-status.success")) {
   const Pair pair = connected();
@@ -560,8 +603,26 @@ DAT_CASE(soft_watermark_is_reported_once, calls(dat_ep_set_watermark),
   expect_number(*this, "reason", DAT_SRQ_SOFT_HIGH_WATERMARK_EVENT, data.reason);
   post(4);
   expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
-  expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), 3, DAT_WATERMARK_INFINITE), succeeds);
+  for (int twice = 0; twice < 2; ++twice) {  // each setting arms, also one that changes nothing
+    expect(CALL(dat_ep_set_watermark, pair.passive.ep.get(), 3, DAT_WATERMARK_INFINITE), succeeds);
+    expect(awaited_async_event(ia(), event), succeeds);
+  }
+}
+
+DAT_CASE(soft_watermark_counts_receives_before_the_connection, calls(dat_ep_set_watermark),
+         rules("dat.ep-set-watermark.soft")) {
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  expect(CALL(dat_ep_set_watermark, side.ep.get(), 1, DAT_WATERMARK_INFINITE), succeeds);
+  DAT_EVENT event{};
+  for (DAT_UINT64 id = 1; id <= 2; ++id) {
+    expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));
+    need(post_recv(side.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
+  }
   expect(awaited_async_event(ia(), event), succeeds);
+  expect_that(event.event_data.asynch_error_event_data.dat_handle == side.ep.get(), "the endpoint",
+              "another handle");
 }
 
 DAT_CASE(hard_watermark_breaks_the_connection, calls(dat_ep_set_watermark),
@@ -609,6 +670,17 @@ DAT_CASE(first_receive_passes_a_watermark_of_none, calls(dat_ep_set_watermark),
     (void)expect_event(pair.passive.connection, DAT_CONNECTION_EVENT_BROKEN,
                        "dat.ep-set-watermark.hard");
   });
+}
+
+DAT_CASE(watermarks_are_set_independently, calls(dat_ep_set_watermark),
+         rules("dat.ep-set-watermark.success")) {
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  for (const auto& [soft, hard] :
+       {std::pair{5, 2}, std::pair{2, 5}, std::pair{3, 3}, std::pair{0, 0},
+        std::pair{7, int{DAT_WATERMARK_INFINITE}}, std::pair{int{DAT_WATERMARK_INFINITE}, 7}})
+    row(fmt::format("soft {}, hard {}", soft, hard),
+        [&] { expect(CALL(dat_ep_set_watermark, side.ep.get(), soft, hard), succeeds); });
 }
 
 DAT_CASE(negative_watermark_is_refused, calls(dat_ep_set_watermark),

@@ -4,6 +4,7 @@
 
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_ep_attributes.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
 
 namespace suite::cases::dat {
@@ -325,6 +326,64 @@ DAT_CASE(receives_are_flushed_when_there_is_no_listener, calls(dat_ep_connect, d
   (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
 }
 
+DAT_CASE(receives_are_flushed_when_the_request_is_rejected, calls(dat_cr_reject, dat_ep_post_recv),
+         rules("dat.ep-disconnect.flush")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  const Listener listener(ia());
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, id), "no receive");
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_reject, listener.next(), 0, nullptr), "no reject");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    (void)expect_completion(client.receives, id, DAT_DTO_ERR_FLUSHED);
+}
+
+/// Qualifiers are TCP ports here, and a number beyond them is not another name of one.
+DAT_CASE(connect_to_a_qualifier_that_is_no_port_reaches_nobody, calls(dat_ep_connect),
+         rules("dat.ep-connect.conn-qual-range")) {
+  const Listener listener(ia());
+  for (const DAT_CONN_QUAL beyond : {DAT_CONN_QUAL{1} << 16, DAT_CONN_QUAL{1} << 32})
+    row(fmt::format("{:#x}", beyond), [&] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz);
+      expect(start_connect(ia(), client.ep.get(), beyond | listener.qualifier),
+             returns_one_of({DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS}));
+      expect_no_event(listener.requests);
+    });
+}
+
+DAT_CASE(connection_keeps_the_attributes_of_its_endpoints,
+         calls(dat_ep_connect, dat_cr_accept, dat_ep_query), rules("dat.ep-connect.attributes")) {
+  const Pz pz = ia().pz();
+  DAT_EP_ATTR attr = usual_attributes(*this);
+  attr.max_rdma_read_in = 3;
+  attr.max_rdma_read_out = 5;
+  const Side client = make_side(ia(), pz, &attr);
+  attr.max_rdma_read_in = 5;
+  attr.max_rdma_read_out = 2;
+  const Side server = make_side(ia(), pz, &attr);
+  const auto attributes = [&](const Side& side) {
+    return query_endpoint(*this, side.ep.get()).ep_attr;
+  };
+  const DAT_EP_ATTR before[] = {attributes(client), attributes(server)};
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+  (void)next_event(client.connection), (void)next_event(server.connection);
+  for (std::size_t i = 0; i < 2; ++i)
+    row(i == 0 ? "active" : "passive", [&] {
+      const DAT_EP_ATTR after = attributes(i == 0 ? client : server);
+      expect_number(*this, "max_rdma_read_in", before[i].max_rdma_read_in, after.max_rdma_read_in);
+      expect_number(*this, "max_rdma_read_out", before[i].max_rdma_read_out,
+                    after.max_rdma_read_out);
+      expect_number(*this, "max_recv_dtos", before[i].max_recv_dtos, after.max_recv_dtos);
+      expect_number(*this, "max_request_dtos", before[i].max_request_dtos, after.max_request_dtos);
+    });
+}
+
 DAT_CASE(work_after_a_failed_connect_is_flushed,
          calls(dat_ep_connect, dat_ep_post_recv, dat_ep_post_send),
          rules("dat.ep-post-recv.flushed", "dat.ep-post-send.flushed")) {
@@ -384,6 +443,8 @@ DAT_CASE(acceptance_after_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept
        "no connect");
   const DAT_CR_HANDLE cr = listener.next();
   (void)next_event(client.connection);
+  const Lmr memory(ia(), pz.get(), 64);
+  need(post_recv(server.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
   need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
   const DAT_EVENT event = next_event(server.connection);
   expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED,
@@ -391,6 +452,7 @@ DAT_CASE(acceptance_after_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept
   advise_that(event.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
               "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR", event_text(event.event_number));
   expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
+  (void)expect_completion(server.receives, 1, DAT_DTO_ERR_FLUSHED);
 }
 
 DAT_CASE(connect_with_timeout_zero_does_not_succeed, calls(dat_ep_connect),

@@ -179,7 +179,6 @@ DAT_CASE(dispatcher_of_another_stream_is_refused, calls(dat_ep_create),
          rules("dat.ep-create.stream")) {
   const Pz pz = ia().pz();
   const Side good = make_side(ia(), pz);
-  const Evd wrong = ia().evd(DAT_EVD_CR_FLAG);
   const auto create = [&](const Evd& recv, const Evd& request, const Evd& connection) {
     DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
     const DAT_RETURN got = CALL(dat_ep_create, ia().get(), pz.get(), recv.get(), request.get(),
@@ -187,9 +186,14 @@ DAT_CASE(dispatcher_of_another_stream_is_refused, calls(dat_ep_create),
     const Ep made(got == DAT_SUCCESS ? handle : DAT_HANDLE_NULL);
     expect(got, returns_one_of({DAT_INVALID_HANDLE, DAT_INVALID_PARAMETER}));
   };
-  row("receives", [&] { create(wrong, good.requests, good.connection); });
-  row("requests", [&] { create(good.receives, wrong, good.connection); });
-  row("connection", [&] { create(good.receives, good.requests, wrong); });
+  for (const auto& [name, flag] : {std::pair{"of requests for connections", DAT_EVD_CR_FLAG},
+                                   std::pair{"of software events", DAT_EVD_SOFTWARE_FLAG}}) {
+    const Evd wrong = ia().evd(flag);
+    const auto named = [&](const char* place) { return fmt::format("{}: one {}", place, name); };
+    row(named("receives"), [&] { create(wrong, good.requests, good.connection); });
+    row(named("requests"), [&] { create(good.receives, wrong, good.connection); });
+    row(named("connection"), [&] { create(good.receives, good.requests, wrong); });
+  }
 }
 
 DAT_CASE(endpoint_with_an_invalid_ia_is_refused, calls(dat_ep_create),

@@ -49,6 +49,37 @@ DAT_CASE(endpoint_knows_its_shared_queue, calls(dat_ep_create_with_srq, dat_ep_q
               "the shared queue", "another handle");
 }
 
+/// The page has some be exactly what was asked for, others at least that.
+DAT_CASE(endpoint_with_a_shared_queue_has_the_attributes_asked_for,
+         calls(dat_ep_create_with_srq, dat_ep_query), rules("dat.ep-create-with-srq.attributes")) {
+  const Pz pz = ia().pz();
+  const SharedQueue queue(*this, pz);
+  const Side side = make_side(ia(), pz);
+  DAT_EP_ATTR attr = usual_attributes(*this);
+  attr.max_recv_dtos = 11;
+  attr.max_request_dtos = 12;
+  attr.max_request_iov = 2;
+  attr.max_message_size = 2000;
+  attr.max_rdma_size = 3000;
+  attr.max_rdma_read_in = 1;
+  attr.max_rdma_read_out = 2;
+  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+  expect(CALL(dat_ep_create_with_srq, ia().get(), pz.get(), side.receives.get(),
+              side.requests.get(), side.connection.get(), queue.srq.get(), &attr, &handle),
+         succeeds);
+  const Ep ep(handle);
+  const DAT_EP_ATTR got = query_endpoint(*this, handle).ep_attr;
+  expect_number(*this, "max_recv_dtos", attr.max_recv_dtos, got.max_recv_dtos);
+  expect_number(*this, "max_message_size", static_cast<long long>(attr.max_message_size),
+                static_cast<long long>(got.max_message_size));
+  expect_number(*this, "max_rdma_size", static_cast<long long>(attr.max_rdma_size),
+                static_cast<long long>(got.max_rdma_size));
+  expect_number(*this, "max_rdma_read_in", attr.max_rdma_read_in, got.max_rdma_read_in);
+  expect_number(*this, "max_rdma_read_out", attr.max_rdma_read_out, got.max_rdma_read_out);
+  expect_at_least(*this, "max_request_dtos", attr.max_request_dtos, got.max_request_dtos);
+  expect_at_least(*this, "max_request_iov", attr.max_request_iov, got.max_request_iov);
+}
+
 DAT_CASE(query_shows_that_there_is_no_shared_queue, calls(dat_ep_query),
          rules("dat.ep-query.success")) {
   const Pz pz = ia().pz();

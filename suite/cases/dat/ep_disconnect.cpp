@@ -6,6 +6,7 @@
 #include "base/file_descriptor.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_ep_attributes.hpp"
 #include "suite/cases/dat/framework/dat_raw_peer.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
 
@@ -250,8 +251,8 @@ DAT_CASE(abrupt_disconnect_waits_for_no_read, calls(dat_ep_disconnect),
 
 DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,
          calls(dat_ep_disconnect, dat_ep_get_status, dat_ep_post_send, dat_ep_post_rdma_write,
-               dat_ep_post_rdma_read),
-         rules("dat.ep-disconnect.graceful", "dat.ep-get-status.success",
+               dat_ep_post_rdma_read, dat_ep_query),
+         rules("dat.ep-disconnect.graceful", "dat.ep-get-status.success", "dat.ep-query.addresses",
                "dat.ep-post-send.invalid-state", "dat.ep-post-rdma-write.invalid-state",
                "dat.ep-post-rdma-read.invalid-state")) {
   const Unanswered connection(*this);
@@ -268,10 +269,17 @@ DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,
                 "dat.ep-get-status.success");
   };
   judge(DAT_EP_STATE_CONNECTED, "dat.ep-get-status.success");
+  const DAT_EP_PARAM before = query_endpoint(*this, ep);
   for (int twice = 0; twice < 2; ++twice) {
     expect(CALL(dat_ep_disconnect, ep, DAT_CLOSE_GRACEFUL_FLAG), succeeds);
     judge(DAT_EP_STATE_DISCONNECT_PENDING, "dat.ep-disconnect.graceful");
   }
+  const DAT_EP_PARAM now = query_endpoint(*this, ep);
+  expect_that(now.remote_ia_address_ptr != nullptr && now.local_ia_address_ptr != nullptr,
+              "both addresses", "no address", "dat.ep-query.addresses");
+  expect_that(now.remote_port_qual == before.remote_port_qual &&
+                  now.local_port_qual == before.local_port_qual,
+              "the same ports", "other ports", "dat.ep-query.addresses");
   const Returns refused = returns(DAT_INVALID_STATE);
   expect(post_send(ep, {memory.triplet(8, 8)}, 3), refused, "dat.ep-post-send.invalid-state");
   expect(post_write(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
@@ -279,6 +287,19 @@ DAT_CASE(endpoint_that_waits_to_disconnect_takes_no_request,
   expect(post_read(ep, {memory.triplet(8, 8)}, memory.remote(16, 8), 3), refused,
          "dat.ep-post-rdma-read.invalid-state");
   expect_no_event(connection.side.connection);
+}
+
+DAT_CASE(endpoint_with_an_open_read_is_freed, calls(dat_ep_free), rules("dat.ep-free.success")) {
+  for (const bool disconnecting : {false, true})
+    row(disconnecting ? "while it waits to disconnect" : "while it is connected", [&] {
+      Unanswered connection(*this);
+      connection.read(*this, 2);
+      if (disconnecting)
+        need(CALL(dat_ep_disconnect, connection.side.ep.get(), DAT_CLOSE_GRACEFUL_FLAG),
+             "no disconnect");
+      expect(CALL(dat_ep_free, connection.side.ep.release()), succeeds);
+      expect(CALL(dat_evd_free, connection.side.requests.release()), succeeds);
+    });
 }
 
 DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),

@@ -174,6 +174,71 @@ DAT_CASE(read_needs_local_write_alone, calls(dat_ep_post_rdma_read),
   expect_octets(*this, sink, 0, 64, peer_octet);
 }
 
+DAT_CASE(read_fills_a_zero_based_region_that_no_peer_may_write, calls(dat_ep_post_rdma_read),
+         rules("dat.ep-post-rdma-read.success")) {
+  if (ia().attributes().zb_supported == DAT_FALSE)
+    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  PairWithMemory setup(*this);
+  std::vector<std::byte> memory(64, own_octet);
+  DAT_REGION_DESCRIPTION description{};
+  description.for_va = memory.data();
+  DAT_LMR_HANDLE handle = DAT_HANDLE_NULL;
+  DAT_LMR_TRIPLET segment{};
+  DAT_RMR_CONTEXT remote{};
+  DAT_VLEN size{};
+  DAT_VADDR address{};
+  need(CALL(dat_lmr_create, ia().get(), DAT_MEM_TYPE_VIRTUAL, description, memory.size(),
+            setup.pair.pz.get(), DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_VA_TYPE_ZB, &handle,
+            &segment.lmr_context, &remote, &size, &address),
+       "no region");
+  segment.virtual_address = 8;
+  segment.segment_length = 16;
+  expect(post_read(setup.pair.active.ep.get(), {segment}, setup.peer.remote(0, 16), 3), succeeds);
+  (void)expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
+  expect_that(memory[7] == own_octet && memory[8] == peer_octet && memory[23] == peer_octet &&
+                  memory[24] == own_octet,
+              "octets 8 to 23 read", "other octets");
+  (void)dat_lmr_free(handle);
+}
+
+/// dat.h: of a segment of no octets, nothing else is looked at.
+DAT_CASE(segment_of_no_octets_is_passed_over,
+         calls(dat_ep_post_send, dat_ep_post_recv, dat_ep_post_rdma_write, dat_ep_post_rdma_read),
+         rules("dat.ep-post-send.success", "dat.ep-post-recv.success",
+               "dat.ep-post-rdma-write.success", "dat.ep-post-rdma-read.success")) {
+  PairWithMemory setup(*this);
+  const DAT_EP_HANDLE active = setup.pair.active.ep.get(), passive = setup.pair.passive.ep.get();
+  const auto around = [](const Lmr& memory, std::size_t at) {
+    return Segments{memory.triplet(at, 8), memory.triplet(at, 0), memory.triplet(at + 16, 8)};
+  };
+  row("Send and receive", [&] {
+    expect(post_recv(passive, around(setup.peer, 0), 1), succeeds, "dat.ep-post-recv.success");
+    expect(post_send(active, around(setup.own, 0), 2), succeeds, "dat.ep-post-send.success");
+    const auto got = expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS,
+                                       "dat.ep-post-recv.success");
+    (void)expect_completion(setup.pair.active.requests, 2, DAT_DTO_SUCCESS,
+                            "dat.ep-post-send.success");
+    expect_that(got.transfered_length == 16, "16 octets",
+                fmt::format("{} octets", got.transfered_length), "dat.ep-post-send.success");
+    expect_octets(*this, setup.peer, 16, 8, own_octet, "dat.ep-post-recv.success");
+  });
+  row("RDMA Write", [&] {
+    expect(post_write(active, around(setup.own, 0), setup.peer.remote(64, 16), 3), succeeds,
+           "dat.ep-post-rdma-write.success");
+    const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS,
+                                       "dat.ep-post-rdma-write.success");
+    expect_that(got.transfered_length == 16, "16 octets",
+                fmt::format("{} octets", got.transfered_length), "dat.ep-post-rdma-write.success");
+  });
+  row("RDMA Read", [&] {
+    expect(post_read(active, around(setup.own, 128), setup.peer.remote(128, 16), 4), succeeds,
+           "dat.ep-post-rdma-read.success");
+    (void)expect_completion(setup.pair.active.requests, 4, DAT_DTO_SUCCESS,
+                            "dat.ep-post-rdma-read.success");
+    expect_octets(*this, setup.own, 144, 8, peer_octet, "dat.ep-post-rdma-read.success");
+  });
+}
+
 DAT_CASE(read_by_the_passive_side_works_as_well, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
   PairWithMemory setup(*this);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What each call on an endpoint returns in each state: a case for each call, a row for each state.
+#include <netinet/in.h>
+
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 
@@ -99,6 +101,27 @@ DAT_CASE(query_returns_each_state, calls(dat_ep_query), rules("dat.ep-query.succ
                 state_text(param.ep_state));
     expect_that(param.ia_handle == ia().get(), "the consumer's IA handle", "another handle");
   });
+}
+
+/// Where the peer is, from the request for a connection on. The side that waits for the consumer's
+/// answer may not have it yet at its endpoint: its request tells.
+DAT_CASE(query_returns_the_peers_address_of_a_pending_connection, calls(dat_ep_query),
+         rules("dat.ep-query.addresses")) {
+  const auto* own = reinterpret_cast<const sockaddr_in*>(ia().address());
+  for (const Phase phase : {Phase::active, Phase::connected, Phase::passive, Phase::tentative})
+    row(phase_text(phase), [&] {
+      const EndpointInState ep(ia(), phase);
+      DAT_EP_PARAM param{};
+      expect(CALL(dat_ep_query, ep.get(), DAT_EP_FIELD_ALL, &param), succeeds);
+      const auto* peer = reinterpret_cast<const sockaddr_in*>(param.remote_ia_address_ptr);
+      const bool known =
+          peer != nullptr && param.remote_port_qual != 0 && peer->sin_family == own->sin_family &&
+          (own->sin_family != AF_INET || peer->sin_addr.s_addr == own->sin_addr.s_addr);
+      if (is_one_of(phase, {Phase::active, Phase::connected}))
+        expect_that(known, "the peer's address and port", "none, or others");
+      else
+        advise_that(known, "the peer's address and port", "none, or others");
+    });
 }
 
 DAT_CASE(connect_in_each_state, calls(dat_ep_connect), rules("dat.ep-connect.invalid-state"),

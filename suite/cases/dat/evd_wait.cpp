@@ -182,6 +182,17 @@ DAT_CASE(wait_at_its_threshold_ends, calls(dat_evd_wait), rules("dat.evd-wait.su
   expect_more(*this, waited, 3);
 }
 
+DAT_CASE(threshold_can_be_the_whole_queue, calls(dat_evd_wait), rules("dat.evd-wait.success")) {
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 3);
+  const DAT_COUNT length = length_of(*this, evd);
+  for (DAT_COUNT i = 1; i <= length; ++i)
+    need(post_software(evd, static_cast<std::uintptr_t>(i)), "no event");
+  const Waited waited = wait_on(evd, 0, length);
+  expect(waited.code, succeeds);
+  expect_number(*this, waited.event, 1);
+  expect_more(*this, waited, length - 1);
+}
+
 DAT_CASE(threshold_that_is_not_positive_is_refused, calls(dat_evd_wait),
          rules("dat.evd-wait.threshold")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);

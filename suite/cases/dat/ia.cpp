@@ -211,8 +211,38 @@ DAT_CASE(graceful_close_with_an_object_is_refused, calls(dat_ia_close),
          "no endpoint");
     return Ep(ep);
   });
+  refused("a window and its zone", [&] {
+    Pz pz = one.pz();
+    DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+    (void)dat_rmr_create(pz.get(), &rmr);  // an IA may have none
+    return std::pair(std::move(pz), Rmr(rmr));
+  });
+  refused("a disconnected endpoint without parts", [&] {
+    Pair pair = connect_pair(one, {});
+    (void)dat_ep_disconnect(pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG);
+    return pair;
+  });
   refused("all kinds", [&] { return LiveObjects(one); });
   refused("a connection", [&] { return connect_pair(one, {}); });
+}
+
+DAT_CASE(close_of_one_instance_leaves_the_others, calls(dat_ia_close),
+         rules("dat.ia-close.abrupt")) {
+  const Pair pair = connected();
+  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
+  const auto [psp, qualifier] = ia().psp(requests);
+  {
+    const Ia other(target());
+    const LiveObjects objects(other);
+  }
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+  expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
+  const Side side = make_side(ia(), pair.pz);
+  expect(CALL(dat_ep_connect, side.ep.get(), ia().address(), qualifier, DAT_TIMEOUT_INFINITE, 0,
+              nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         succeeds);
+  const DAT_EVENT event = expect_event(requests, DAT_CONNECTION_REQUEST_EVENT);
+  (void)dat_cr_reject(event.event_data.cr_arrival_event_data.cr_handle, 0, nullptr);
 }
 
 DAT_CASE(refused_close_changes_no_object, calls(dat_ia_close),

@@ -279,6 +279,59 @@ DAT_CASE(service_points_are_as_the_provider_says, calls(dat_ia_query, dat_psp_cr
       [&] { offered(DAT_PSP_PROVIDER_FLAG, attr.ep_creator != DAT_PSP_CREATES_EP_NEVER); });
 }
 
+/// A consumer asks the attributes first, and leaves alone what they do not state.
+DAT_CASE(what_works_is_stated, calls(dat_ia_query), rules("dat.ia-query.stated")) {
+  const Pz pz = ia().pz();
+  DAT_PROVIDER_ATTR attr{};
+  need(CALL(dat_ia_query, ia().get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
+       "no attributes");
+  const auto stated = [&](const char* name, DAT_RETURN got, bool is_stated) {
+    if (got == DAT_SUCCESS)
+      row(name, [&] { advise_that(is_stated, "stated", "it works, and is not stated"); });
+  };
+  DAT_SRQ_ATTR srq_attr{.max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = 0};
+  DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+  const DAT_RETURN queue = CALL(dat_srq_create, ia().get(), pz.get(), &srq_attr, &srq);
+  const Srq made(srq);
+  stated("shared receive queues", queue, attr.srq_supported != DAT_FALSE);
+  DAT_SRQ_PARAM param{};
+  const bool counted = queue == DAT_SUCCESS &&
+                       CALL(dat_srq_query, srq, DAT_SRQ_FIELD_ALL, &param) == DAT_SUCCESS &&
+                       param.available_dto_count != DAT_VALUE_UNKNOWN;
+  if (counted) stated("counts of a shared receive queue", queue, attr.srq_info_supported != 0);
+  DAT_RMR_HANDLE window = DAT_HANDLE_NULL;
+  const DAT_RETURN for_endpoint = CALL(DAT_RMR_CREATE_FOR_EP, pz.get(), &window);
+  const Rmr rmr(window);
+  stated("windows of an endpoint", for_endpoint,
+         attr.rmr_scope_supported == DAT_RMR_SCOPE_ANY ||
+             attr.rmr_scope_supported == DAT_RMR_SCOPE_EP);
+  std::vector<std::byte> memory(65536);
+  const auto region = [&](DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION description,
+                          DAT_VA_TYPE va_type) {
+    DAT_LMR_HANDLE handle = DAT_HANDLE_NULL;
+    DAT_LMR_CONTEXT context{};
+    DAT_RMR_CONTEXT remote{};
+    DAT_VLEN size{};
+    DAT_VADDR address{};
+    const DAT_RETURN got =
+        CALL(dat_lmr_create, ia().get(), type, description, memory.size(), pz.get(),
+             DAT_MEM_PRIV_ALL_FLAG, va_type, &handle, &context, &remote, &size, &address);
+    if (got == DAT_SUCCESS) (void)dat_lmr_free(handle);
+    return got;
+  };
+  DAT_REGION_DESCRIPTION description{};
+  description.for_va = memory.data();
+  stated("zero-based regions", region(DAT_MEM_TYPE_VIRTUAL, description, DAT_VA_TYPE_ZB),
+         ia().attributes().zb_supported != DAT_FALSE);
+  const DAT_VLEN most = ia().attributes().max_lmr_block_size;
+  stated("regions of 65536 octets", region(DAT_MEM_TYPE_VIRTUAL, description, DAT_VA_TYPE_VA),
+         most == 0 || most >= memory.size());
+  const Lmr whole(ia(), pz.get(), 64);
+  description.for_lmr_handle = whole.get();
+  stated("regions of regions", region(DAT_MEM_TYPE_LMR, description, DAT_VA_TYPE_VA),
+         (static_cast<unsigned>(attr.lmr_mem_types_supported) & DAT_MEM_TYPE_LMR) != 0);
+}
+
 DAT_CASE(named_attributes_are_as_many_as_counted, calls(dat_ia_query),
          rules("dat.ia-query.named-attributes")) {
   DAT_IA_ATTR attr{};

@@ -42,6 +42,23 @@ sockaddr_in elsewhere(DatBody& body) {
 
 }  // namespace
 
+/// As the extension's header has it, which gives its objects the first type of its range.
+DAT_CASE(service_point_says_what_it_is, calls(dat_get_handle_type, dat_set_consumer_context),
+         rules("dat.get-handle-type.success", "dat.get-consumer-context.success")) {
+  Streams streams(*this);
+  need(streams.create(*this), "no SSP");
+  DAT_HANDLE_TYPE type{};
+  expect(CALL(dat_get_handle_type, streams.ssp, &type), succeeds.or_tolerably(DAT_INVALID_HANDLE));
+  advise_that(type == DAT_HANDLE_TYPE_EXTENSION_BASE, value_text(DAT_HANDLE_TYPE_EXTENSION_BASE),
+              value_text(type));
+  DAT_CONTEXT context{}, got{};
+  context.as_64 = 0xFEDC'BA98'7654'3210;
+  need(CALL(dat_set_consumer_context, streams.ssp, context), "no context");
+  expect(CALL(dat_get_consumer_context, streams.ssp, &got), succeeds,
+         "dat.get-consumer-context.success");
+  same(*this, "context", got.as_64, context.as_64, "dat.get-consumer-context.success");
+}
+
 // ---------------------------------------------------------------- what is refused
 
 /// Of other numbers that are no IA, libdat2 follows them as pointers: no provider sees such a call.

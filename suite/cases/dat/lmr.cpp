@@ -151,6 +151,30 @@ DAT_CASE(region_of_another_region_covers_the_same, calls(dat_lmr_create),
               "the same context");
 }
 
+/// The page names windows alone as what keeps a region from being freed.
+DAT_CASE(region_of_another_region_outlives_it, calls(dat_lmr_create, dat_lmr_free),
+         rules("dat.lmr-create.of-lmr")) {
+  const Pair pair = connected();
+  Lmr region(ia(), pair.pz.get(), 128);
+  Made made;
+  DAT_REGION_DESCRIPTION description{};
+  description.for_lmr_handle = region.get();
+  expect(made.create(ia().get(), pair.pz.get(), DAT_MEM_TYPE_LMR, description, 7), succeeds);
+  expect(CALL(dat_lmr_free, region.release()), succeeds.or_tolerably(DAT_INVALID_STATE));
+  const Lmr source(ia(), pair.pz.get(), 8, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x77});
+  DAT_RMR_TRIPLET to{};
+  to.virtual_address = made.address;
+  to.segment_length = 8;
+  to.rmr_context = made.remote;
+  for (const Rdma kind : {Rdma::write, Rdma::read}) {
+    need(post(kind, pair, source.triplet(), to), "no RDMA");
+    const auto status =
+        next_event(pair.active.requests).event_data.dto_completion_event_data.status;
+    advise_that(status == DAT_DTO_SUCCESS, status_text(DAT_DTO_SUCCESS), status_text(status));
+    if (status != DAT_DTO_SUCCESS) return;
+  }
+}
+
 DAT_CASE(region_of_no_region_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle"), with_hostile_handles) {
   const LiveObjects live(ia());
@@ -221,6 +245,27 @@ DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
   expect_that(memory[7] == std::byte{0x11} && memory[8] == std::byte{0x77} &&
                   memory[15] == std::byte{0x77} && memory[16] == std::byte{0x11},
               "octets 8 to 15 written", "other octets");
+}
+
+DAT_CASE(region_of_another_region_is_addressed_as_asked, calls(dat_lmr_create),
+         rules("dat.lmr-create.zero-based")) {
+  if (ia().attributes().zb_supported == DAT_FALSE)
+    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  Pair pair = connected();
+  Lmr region(ia(), pair.pz.get(), 64);
+  Made made;
+  DAT_REGION_DESCRIPTION description{};
+  description.for_lmr_handle = region.get();
+  expect(made.create(ia().get(), pair.pz.get(), DAT_MEM_TYPE_LMR, description, 64,
+                     DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_ZB),
+         succeeds);
+  const Lmr source(ia(), pair.pz.get(), 8, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x77});
+  DAT_RMR_TRIPLET from{};
+  from.virtual_address = 8;
+  from.segment_length = 8;
+  from.rmr_context = made.remote;
+  need(post(Rdma::read, pair, source.triplet(), from), "no RDMA");
+  expect_completion(pair.active.requests, 5, DAT_DTO_SUCCESS);
 }
 
 DAT_CASE(privileges_that_do_not_exist_are_refused, calls(dat_lmr_create),

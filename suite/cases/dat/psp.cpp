@@ -179,7 +179,10 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_psp_create
          rules("dat.psp-create.invalid-handle"), with_hostile_handles) {
   const LiveObjects live(ia());
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  for (const auto& [name, handle] : no_evds_for_requests(live))
+  const Evd software = ia().evd(DAT_EVD_SOFTWARE_FLAG);
+  auto others = no_evds_for_requests(live);
+  others.emplace_back("an EVD for software events", software.get());
+  for (const auto& [name, handle] : others)
     row(name, [&] {
       Point point;
       expect(point.create(ia().get(), qualifier, handle), returns(DAT_INVALID_HANDLE));
@@ -219,6 +222,11 @@ DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_psp_create),
       Point point;
       expect(point.create(ia().get(), qualifier, requests.get()), returns(DAT_INVALID_PARAMETER));
     });
+  row("0", [&] {  // a transport may have such a one, or choose another
+    Point point;
+    expect(point.create(ia().get(), 0, requests.get()),
+           returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_SUCCESS));
+  });
 }
 
 DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,

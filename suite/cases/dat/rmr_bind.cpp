@@ -136,6 +136,7 @@ DAT_CASE(query_returns_what_a_window_is_bound_to, calls(dat_rmr_bind, dat_rmr_qu
   same(*this, "region", param.lmr_triplet.lmr_context, segment.lmr_context);
   same(*this, "privileges", param.mem_priv, DAT_MEM_PRIV_REMOTE_READ_FLAG);
   same(*this, "context", param.rmr_context, setup.context);
+  same(*this, "zone", param.pz_handle, setup.pair.pz.get());
   same(*this, "kind of addresses", param.va_type, DAT_VA_TYPE_VA);
 }
 
@@ -304,6 +305,9 @@ DAT_CASE(bind_on_a_disconnected_endpoint_is_flushed, calls(dat_rmr_bind),
     same(*this, "cookie", data.user_cookie.as_64, 12U + flags);
     same(*this, "status", data.status, DAT_DTO_ERR_FLUSHED);
   }
+  DAT_BOOLEAN idle = DAT_FALSE;
+  need(CALL(dat_ep_get_status, setup.pair.passive.ep.get(), nullptr, nullptr, &idle), "no status");
+  expect_that(idle == DAT_TRUE, "no request outstanding", "a request outstanding");
 }
 
 DAT_CASE(bind_on_an_unconnected_endpoint_is_refused, calls(dat_rmr_bind),
@@ -314,6 +318,21 @@ DAT_CASE(bind_on_an_unconnected_endpoint_is_refused, calls(dat_rmr_bind),
       setup.bind(setup.window.get(), setup.region.get(), setup.region.triplet(), idle.ep.get(), {}),
       returns(DAT_INVALID_STATE));
   expect_no_event(idle.requests);
+}
+
+DAT_CASE(refused_bind_leaves_the_earlier_one, calls(dat_rmr_bind),
+         rules("dat.rmr-bind.invalid-state")) {
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  const DAT_RMR_CONTEXT bound = setup.context;
+  const Side idle = make_side(ia(), setup.pair.pz);
+  expect(setup.bind(setup.window.get(), setup.region.get(), setup.region.triplet(0, 8),
+                    idle.ep.get(), {}),
+         returns(DAT_INVALID_STATE));
+  const DAT_RMR_PARAM param = query(*this, setup.window);
+  same(*this, "context", param.rmr_context, bound);
+  same(*this, "length", param.lmr_triplet.segment_length, DAT_SEG_LENGTH{32});
+  setup.write(*this, setup.address(16), bound, 32, DAT_DTO_SUCCESS);
 }
 
 DAT_CASE(bind_beyond_the_region_is_refused, calls(dat_rmr_bind),

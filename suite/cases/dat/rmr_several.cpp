@@ -48,6 +48,39 @@ DAT_CASE(region_is_held_by_each_of_its_windows, calls(dat_lmr_free, dat_rmr_bind
   });
 }
 
+/// The zone decides which endpoints may bind a window, and not which one bound it before.
+DAT_CASE(window_of_a_zone_is_bound_by_one_endpoint_after_another, calls(dat_rmr_bind),
+         rules("dat.rmr-bind.success")) {
+  PairWithMemory setup(*this);
+  ZoneWindow window(*this, setup.pair.pz, setup.pair.passive);
+  window.bind(*this, setup.peer, setup.peer.triplet(0, 64));
+  DAT_LMR_TRIPLET over = setup.peer.triplet(64, 64);
+  expect(CALL(dat_rmr_bind, window.rmr.get(), setup.peer.get(), &over, DAT_MEM_PRIV_ALL_FLAG,
+              DAT_VA_TYPE_VA, setup.pair.active.ep.get(), cookie(0), DAT_COMPLETION_DEFAULT_FLAG,
+              &window.context),
+         succeeds);
+  (void)next_event(setup.pair.active.requests);
+  expect_read(*this, setup, window.triplet(setup.peer, 64, 8), DAT_DTO_SUCCESS);
+}
+
+DAT_CASE(window_of_a_zone_outlives_the_endpoint_that_bound_it, calls(dat_rmr_bind, dat_ep_free),
+         rules("dat.rmr-bind.success")) {
+  PairWithMemory setup(*this);
+  const Pz& pz = setup.pair.pz;
+  Side binder = make_side(ia(), pz), peer = make_side(ia(), pz);
+  const Listener listener(ia());
+  need(start_connect(ia(), peer.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), binder.ep.get(), 0, nullptr), "no accept");
+  (void)next_event(binder.connection);
+  ZoneWindow window(*this, pz, binder);
+  window.bind(*this, setup.peer, setup.peer.triplet(0, 64));
+  need(CALL(dat_ep_disconnect, binder.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  (void)next_event(binder.connection);
+  need(CALL(dat_ep_free, binder.ep.release()), "not freed");
+  const auto status = read_through(*this, setup, window.triplet(setup.peer, 0, 8));
+  advise_that(status == DAT_DTO_SUCCESS, status_text(DAT_DTO_SUCCESS), status_text(status));
+}
+
 DAT_CASE(window_that_is_bound_twice_to_a_region_holds_it_once, calls(dat_lmr_free, dat_rmr_bind),
          rules("dat.rmr-bind.unbind", "dat.lmr-free.invalid-state")) {
   PairWithMemory setup(*this);

@@ -213,6 +213,29 @@ DAT_CASE(service_point_with_a_null_output_is_refused, calls(dat_rsp_create),
          returns(DAT_INVALID_PARAMETER));
 }
 
+DAT_CASE(qualifier_is_free_once_the_request_has_come, calls(dat_rsp_create, dat_rsp_free),
+         rules("dat.rsp-free.success")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  expect(reserved.free(), succeeds);
+  need(CALL(dat_cr_reject, request.cr_handle, 0, nullptr), "no reject");
+  expect(reserved.create(*this), succeeds);
+  const Side again = make_side(ia(), reserved.pz);
+  need(ask(ia(), again.ep, reserved.qualifier), "no connect");
+  (void)dat_cr_reject(arrival(*this, reserved.requests).cr_handle, 0, nullptr);
+}
+
+DAT_CASE(dispatcher_of_a_reserved_service_point_is_not_freed, calls(dat_evd_free, dat_rsp_free),
+         rules("dat.evd-free.invalid-state", "dat.evd-free.success")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  expect(CALL(dat_evd_free, reserved.requests.get()), returns(DAT_INVALID_STATE));
+  need(reserved.free(), "no dat_rsp_free");
+  expect(CALL(dat_evd_free, reserved.requests.release()), succeeds, "dat.evd-free.success");
+}
+
 // ---------------------------------------------------------------- query, free
 
 DAT_CASE(query_returns_what_it_was_made_of, calls(dat_rsp_query), rules("dat.rsp-query.success")) {

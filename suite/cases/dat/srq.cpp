@@ -35,6 +35,23 @@ DAT_CASE(queue_has_the_size_asked_for, calls(dat_srq_create, dat_srq_query),
   at_least(*this, "entries", param.max_recv_dtos, 8);
   at_least(*this, "segments", param.max_recv_iov, 2);
   same(*this, "low watermark", param.low_watermark, DAT_SRQ_LW_DEFAULT, "dat.srq-query.success");
+  // A receive may have as many segments as the queue states.
+  std::vector<DAT_LMR_TRIPLET> segments;
+  for (DAT_COUNT i = 0; i < param.max_recv_iov; ++i)
+    segments.push_back(queue.memory.triplet(static_cast<std::size_t>(i), 1));
+  expect(queue.post(1, segments), succeeds, "dat.srq-query.success");
+}
+
+/// The page has a consumer leave the watermark at its default so that there is no event.
+DAT_CASE(watermark_of_a_new_queue_is_reported, calls(dat_srq_create),
+         rules("dat.srq-create.watermark")) {
+  Queue queue(*this, {.max_recv_dtos = 8, .max_recv_iov = 2, .low_watermark = 2});
+  DAT_EVENT event{};
+  DAT_COUNT more = 0;
+  const DAT_RETURN got = CALL(dat_evd_wait, ia().async_evd(), 1'000'000, 1, &event, &more);
+  advise_that(got == DAT_SUCCESS && is_watermark(event, queue.srq),
+              "the queue and its low watermark",
+              got == DAT_SUCCESS ? event_text(event.event_number) : return_text(got));
 }
 
 DAT_CASE(queue_of_one_entry_can_be_made, calls(dat_srq_create), rules("dat.srq-create.success")) {
@@ -201,6 +218,15 @@ DAT_CASE(receives_whose_completion_nobody_can_take_leave_the_queue,
     Users users(*this, queue, {.dispatched = false});
     users.connect(*this);
     let_one_arrive(*this, queue, users);
+    expect_two_outstanding(*this, queue);
+  });
+  row("of a dispatcher that is gone", [&] {
+    Queue queue(*this);
+    Users users(*this, queue);
+    users.connect(*this);
+    let_one_arrive(*this, queue, users);
+    need(CALL(dat_ep_free, users.receiver.ep.release()), "no dat_ep_free");
+    need(CALL(dat_evd_free, users.receiver.receives.release()), "no dat_evd_free");
     expect_two_outstanding(*this, queue);
   });
   row("of an endpoint that is gone", [&] {
@@ -397,6 +423,13 @@ DAT_CASE(watermark_is_reported_once_when_it_is_passed, calls(dat_srq_set_lw),
       expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
                   event_text(event.event_number));
     }
+    while (async_event(ia(), event) == DAT_SUCCESS) told += is_watermark(event, queue.srq) ? 1 : 0;
+  }
+  // Not when it is passed again either, unless it is set again.
+  for (DAT_UINT64 i = 4; i < 7; ++i) expect(queue.post(i), succeeds);
+  for (int left = 3; left >= 1; --left) {
+    users.send(*this, from.triplet());
+    expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
     while (async_event(ia(), event) == DAT_SUCCESS) told += is_watermark(event, queue.srq) ? 1 : 0;
   }
   same(*this, "further events", told, 0);
