@@ -211,17 +211,6 @@ DAT_CASE(graceful_close_with_an_object_is_refused, calls(dat_ia_close),
          "no endpoint");
     return Ep(ep);
   });
-  refused("a window and its zone", [&] {
-    Pz pz = one.pz();
-    DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
-    (void)dat_rmr_create(pz.get(), &rmr);  // an IA may have none
-    return std::pair(std::move(pz), Rmr(rmr));
-  });
-  refused("a disconnected endpoint without parts", [&] {
-    Pair pair = connect_pair(one, {});
-    (void)dat_ep_disconnect(pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG);
-    return pair;
-  });
   refused("all kinds", [&] { return LiveObjects(one); });
   refused("a connection", [&] { return connect_pair(one, {}); });
 }
