@@ -235,17 +235,20 @@ DAT_CASE(solicited_message_wakes_its_waiter,
     row(invalidates ? "Send with Invalidate" : "Send", [&] {
       const PairWithMemory setup(*this, options);
       const Pair& pair = setup.pair;
-      Window window;
-      if (invalidates) window = bind_window(pair, pair.passive, setup.peer);
+      Window windows[2];
+      if (invalidates)
+        for (Window& window : windows) window = bind_window(pair, pair.passive, setup.peer);
       for (DAT_UINT64 id = 1; id <= 2; ++id)
         need(post_recv(pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
       Waiter waiter(pair.passive.receives);
-      const DAT_RETURN plain = post_send(pair.active.ep.get(), {setup.own.triplet(8, 8)}, 1);
-      const PostOptions flags = with_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG);
-      const DAT_RETURN solicited =
-          invalidates ? post_send_with_invalidate(pair.active.ep.get(), {setup.own.triplet(8, 8)},
-                                                  2, window.context, flags)
-                      : post_send(pair.active.ep.get(), {setup.own.triplet(8, 8)}, 2, flags);
+      const auto send = [&](DAT_UINT64 id, PostOptions flags) {
+        const Segments from{setup.own.triplet(8, 8)};
+        return invalidates ? post_send_with_invalidate(pair.active.ep.get(), from, id,
+                                                       windows[id - 1].context, flags)
+                           : post_send(pair.active.ep.get(), from, id, flags);
+      };
+      const DAT_RETURN plain = send(1, {});
+      const DAT_RETURN solicited = send(2, with_flags(DAT_COMPLETION_SOLICITED_WAIT_FLAG));
       const Waited waited = waiter.result();
       expect(plain, succeeds);
       expect(solicited, succeeds);

@@ -79,6 +79,25 @@ DAT_CASE(private_data_goes_into_the_mpa_request, calls(dat_iw_socket_connect),
               fmt::format("{} octets", got.size()));
 }
 
+/// Each way has its own depth (RFC 6581 section 9), which no page of DAT maps to the attributes.
+DAT_CASE(depths_of_the_endpoint_go_into_the_mpa_request, calls(dat_iw_socket_connect),
+         rules("dat.iw-socket-connect.depths")) {
+  Streams streams(*this);
+  DAT_EP_PARAM asked{};
+  asked.ep_attr.max_rdma_read_in = 2;
+  asked.ep_attr.max_rdma_read_out = 3;
+  need(CALL(dat_ep_modify, streams.active.ep.get(),
+            DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN | DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT, &asked),
+       "not modified");
+  need(streams.connect(), "no connect");
+  const auto frame = RawPeer(streams.passive_socket).receive_frame(MpaFrameKind::request);
+  if (!frame) stop(Verdict::inconclusive, "no MPA Request");
+  const auto words = rnic::wire::parse_mpa_frame(MpaFrameKind::request, *frame)->frame.enhanced();
+  if (!words) stop(Verdict::not_applicable, "the MPA Request states no depths");
+  advise_that(words->ird == 2 && words->ord == 3, "IRD 2, ORD 3",
+              fmt::format("IRD {}, ORD {}", words->ird, words->ord));
+}
+
 DAT_CASE(request_that_came_before_the_service_point_is_taken, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.success")) {
   Streams streams(*this);
