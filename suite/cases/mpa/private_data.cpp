@@ -232,7 +232,8 @@ CONFORMANCE_CASE(plain_answer_has_room_for_512_octets,
                  rules("mpa.private-data.at-most-512-octets",
                        "mpa.private-data.length-field-matches")) {
   if (private_data_limit(*this) < most_beside_enhanced_data)
-    stop(Verdict::not_applicable, "the API has no room for as many octets as an enhanced frame");
+    throw lacking_limit("max_private_data",
+                        "the API has no room for as many octets as an enhanced frame");
   for (const std::size_t length : {511, 512}) {
     const Octets data = private_data(length);
     for (const bool accepts : {true, false})

@@ -353,25 +353,6 @@ CONFORMANCE_CASE(work_does_not_use_memory_of_another_domain, rules("verbs.region
   });
 }
 
-CONFORMANCE_CASE(window_of_another_domain_opens_nothing_there, rules("verbs.region.of-its-domain"),
-                 needs(capability::memory_windows)) {
-  const OfAnotherStream other(*this, iut.create_domain());
-  const Region region = iut.register_memory(16, access::under_windows);
-  const iut::Handle window = iut.new_handle();
-  const iut::Reply allocated =
-      iut.call(iut::AllocateWindow{window, other.domain}, "allocate a window");
-  iut::PostWork bind;
-  bind.operation = operation::bind_window;
-  bind.pieces = {{region.handle, 0, 16}};
-  bind.window = window;
-  bind.window_access = access::remote_read;
-  const Attempt bound = iut.try_post(bind);
-  if (!bound.taken()) return expect_that(true, "refused", "taken");
-  watch();
-  other.peer.send(read_of(bound.reply.stag.value_or(allocated.stag.value_or(0)), region.base, 16));
-  expect(other.peer, any_terminate() | torn_down());
-}
-
 CONFORMANCE_CASE(buffer_is_open_from_registration_to_deregistration,
                  rules("rdmap.security.buffer-association-mechanism",
                        "ddp.security.rnic-association-mechanism",
