@@ -47,33 +47,52 @@ struct Common {
   DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
 };
 
+/// Makes the service point at a port where nobody listens.
+DAT_CONN_QUAL create_at_a_free_port(DatBody& body, Common& common) {
+  const DAT_CONN_QUAL qualifier = free_qualifier(body.ia());
+  common.listen_at(qualifier);
+  body.expect(common.create(), succeeds);
+  return qualifier;
+}
+
+/// A connection that is asked for at the service point, and an endpoint to accept it.
+struct AtCommon {
+  AtCommon(DatBody& body, Common& common)
+      : qualifier(create_at_a_free_port(body, common)),
+        pz(body.ia().pz()),
+        active(make_side(body.ia(), pz)),
+        passive(make_side(body.ia(), pz)) {
+    body.need(ask(body.ia(), active.ep, qualifier), "no connect");
+    request = arrival(body, common.requests);
+  }
+  DAT_RETURN accept() const {
+    return CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr);
+  }
+  DAT_CONN_QUAL qualifier;
+  Pz pz;
+  Side active, passive;
+  DAT_CR_ARRIVAL_EVENT_DATA request{};
+};
+
 }  // namespace
 
 DAT_CASE(request_comes_to_a_common_service_point, calls(dat_csp_create),
          rules("dat.csp-create.success")) {
   Common common(*this);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  common.listen_at(qualifier);
-  expect(common.create(), succeeds);
-  const Pz pz = ia().pz();
-  const Side active = make_side(ia(), pz), passive = make_side(ia(), pz);
-  need(ask(ia(), active.ep, qualifier), "no connect");
-  const auto request = arrival(*this, common.requests);
+  const AtCommon pending(*this, common);
+  const auto& request = pending.request;
   same(*this, "service point", request.sp_handle.csp_handle, common.csp);
-  advise_that(request.conn_qual == qualifier, value_text(qualifier), value_text(request.conn_qual));
-  expect(CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr), succeeds);
-  expect_event(active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  advise_that(request.conn_qual == pending.qualifier, value_text(pending.qualifier),
+              value_text(request.conn_qual));
+  expect(pending.accept(), succeeds);
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_csp_create),
          rules("dat.csp-create.backlog")) {
   Common common(*this, 1);
-  expect_overrun_refused(*this, common.requests, [&] {
-    const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-    common.listen_at(qualifier);
-    need(common.create(), "no CSP");
-    return qualifier;
-  });
+  expect_overrun_refused(*this, common.requests,
+                         [&] { return create_at_a_free_port(*this, common); });
 }
 
 DAT_CASE(communicator_of_another_transport_is_refused, calls(dat_csp_create),
@@ -159,9 +178,7 @@ DAT_CASE(service_point_with_an_invalid_ia_is_refused, calls(dat_csp_create),
 
 DAT_CASE(query_returns_what_it_was_made_of, calls(dat_csp_query), rules("dat.csp-query.success")) {
   Common common(*this);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  common.listen_at(qualifier);
-  expect(common.create(), succeeds);
+  (void)create_at_a_free_port(*this, common);
   DAT_CSP_PARAM param{};
   expect(CALL(DAT_CSP_QUERY, common.csp, DAT_CSP_FIELD_ALL, &param), succeeds);
   same(*this, "IA", param.ia_handle, ia().get());
@@ -212,9 +229,7 @@ DAT_CASE(dispatcher_of_a_common_service_point_is_not_freed, calls(dat_evd_free, 
 
 DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.csp-free.success")) {
   Common common(*this);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  common.listen_at(qualifier);
-  expect(common.create(), succeeds);
+  const DAT_CONN_QUAL qualifier = create_at_a_free_port(*this, common);
   expect(common.free(), succeeds);
   expect_nobody_listens(*this, qualifier);
   expect(common.create(), succeeds);  // the port is free again
@@ -223,16 +238,10 @@ DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.cs
 /// As of other service points; no page is about these.
 DAT_CASE(request_outlives_its_service_point, calls(dat_csp_free), rules("dat.csp-free.success")) {
   Common common(*this);
-  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  common.listen_at(qualifier);
-  expect(common.create(), succeeds);
-  const Pz pz = ia().pz();
-  const Side active = make_side(ia(), pz), passive = make_side(ia(), pz);
-  need(ask(ia(), active.ep, qualifier), "no connect");
-  const auto request = arrival(*this, common.requests);
+  const AtCommon pending(*this, common);
   expect(common.free(), succeeds);
-  const DAT_RETURN got = CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr);
-  const auto end = next_event(active.connection).event_number;
+  const DAT_RETURN got = pending.accept();
+  const auto end = next_event(pending.active.connection).event_number;
   advise_that(got == DAT_SUCCESS && end == DAT_CONNECTION_EVENT_ESTABLISHED,
               event_text(DAT_CONNECTION_EVENT_ESTABLISHED), event_text(end));
 }
