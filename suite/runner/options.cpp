@@ -333,7 +333,9 @@ class CommandLine {
     for (const ReportCommand& one : report_commands()) app_.add_subcommand(one.name, one.what);
     CLI::App& dispute = command(
         "dispute", "bundle the evidence of a verdict, for a dispute about it", Command::dispute);
-    dispute.add_option("CASE|finding:RULE", options_.subject, "a case of a run, or a finding")
+    dispute
+        .add_option("CASE|FINDING", options_.subject,
+                    "a case of a run, or a finding (finding:RULE)")
         ->required();
     dispute.add_option("--results", options_.results, "the folder of the run (default: out)");
     dispute.add_option("--out", options_.out, "the folder to write (default: dispute-CASE)")
