@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks each source file: licence line, a sentence on top of headers, no fixed sleeps, clang-format where it is installed; and that the first
-version of CHANGELOG.md is the project's."""
+"""Checks each source file: licence line, a sentence on top of headers, no fixed sleeps, names of arguments that each CLI11 takes, clang-format
+where it is installed; and that the first version of CHANGELOG.md is the project's."""
 
 import argparse
 import pathlib
@@ -12,6 +12,9 @@ import sys
 
 LICENCE = "SPDX-License-Identifier: GPL-2.0-or-later"
 SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|time\.sleep|(?<![\w.])sleep)\s*\(|^\s*sleep\s+[\d.]")
+# The name of a positional argument, which begins with a letter: later versions than CLI11 2.3 refuse these characters at run time.
+ARGUMENT = re.compile(r"add_option\w*(?:<[^>]*>)?\(\s*\"([A-Za-z][^\"]*)\"")
+REFUSED_IN_ARGUMENT = set(" ,:={}")
 CODE = {".cpp", ".hpp", ".h", ".c", ".def"}
 TEXT = CODE | {".py", ".sh", ".cmake"}
 
@@ -32,6 +35,10 @@ def faults_of(path, root):
         for number, line in enumerate(lines, 1):
             if SLEEP.search(line) and path.name != pathlib.Path(__file__).name:
                 yield f"{relative}:{number}: a fixed sleep; wait for an event with a deadline"
+    if path.suffix == ".cpp":
+        for name in ARGUMENT.findall("\n".join(lines)):
+            if REFUSED_IN_ARGUMENT & set(name):
+                yield f"{relative}: the argument '{name}' has a character that later versions of CLI11 refuse in a name"
 
 
 def version_faults(root):
