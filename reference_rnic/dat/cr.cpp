@@ -14,7 +14,10 @@ Cr::~Cr() {
 
 void announce(ServicePoint& point, const access::ConnectionRequest& request, Ep* ep) {
   Cr& cr = point.ia->add(std::make_unique<Cr>(point.ia, request, ep));
-  if (ep != nullptr) ep->local = request.local, ep->remote = request.remote;
+  if (ep != nullptr) {
+    ep->local = request.local;
+    ep->remote = request.remote;
+  }
   DAT_EVENT event{};
   event.event_number = DAT_CONNECTION_REQUEST_EVENT;
   event.event_data.cr_arrival_event_data = {.sp_handle = {.psp_handle = point.handle},

@@ -57,8 +57,7 @@ void Core::open(Tag& tag) const {
   decisions.ask(&Decisions::tag_opened, is_shared(tag.domain), tag);
 }
 
-bool Core::revokes(Decisions::Revocation revocation) const {
-  bool gone = true;
+bool Core::revokes(Decisions::Revocation revocation, bool gone) const {
   decisions.ask(&Decisions::revoked, revocation, gone);
   return gone;
 }

@@ -88,7 +88,7 @@ struct Core {
   /// The tag is valid from now on.
   void open(Tag& tag) const;
   /// Whether the consumer's revocation takes effect.
-  [[nodiscard]] bool revokes(Decisions::Revocation revocation) const;
+  [[nodiscard]] bool revokes(Decisions::Revocation revocation, bool gone = true) const;
   /// An invalidated STag of a window leaves the window unbound; that of a region leaves the region
   /// without access.
   void invalidate(Tag& tag);

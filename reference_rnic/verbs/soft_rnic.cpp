@@ -149,9 +149,8 @@ std::expected<RegionInfo, Error> SoftRnic::query_region(RegionHandle region) con
 std::expected<void, Error> SoftRnic::deregister(RegionHandle region) {
   const Region* found = core_->regions.find(region);
   if (found == nullptr) return failure(Error::invalid_handle);
-  bool gone = found->windows == 0;  // verbs.region.held-by-bound-windows
-  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::deregistered, gone);
-  if (!gone) return failure(Error::in_use);
+  const bool held = found->windows != 0;  // verbs.region.held-by-bound-windows
+  if (!core_->revokes(Decisions::Revocation::deregistered, !held)) return failure(Error::in_use);
   core_->tags.release(found->info.stag);
   if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
   core_->regions.remove(region);
@@ -213,10 +212,9 @@ std::expected<void, Error> SoftRnic::resize_completion_queue(CompletionQueueHand
 std::expected<void, Error> SoftRnic::destroy_completion_queue(CompletionQueueHandle queue) {
   const CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  bool gone = found->users == 0;  // verbs.completion-queue.held-by-its-endpoints
-  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::completion_queue_destroyed,
-                       gone);
-  if (!gone) return failure(Error::in_use);
+  const bool held = found->users != 0;  // verbs.completion-queue.held-by-its-endpoints
+  if (!core_->revokes(Decisions::Revocation::completion_queue_destroyed, !held))
+    return failure(Error::in_use);
   core_->completion_queues.remove(queue);
   return {};
 }
@@ -284,9 +282,9 @@ std::expected<void, Error> SoftRnic::arm_limit(SharedQueueHandle queue, std::uin
 std::expected<void, Error> SoftRnic::destroy_shared_queue(SharedQueueHandle queue) {
   const SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  bool gone = found->users == 0;  // verbs.shared-receive.held-by-its-endpoints
-  core_->decisions.ask(&Decisions::revoked, Decisions::Revocation::shared_queue_destroyed, gone);
-  if (!gone) return failure(Error::in_use);
+  const bool held = found->users != 0;  // verbs.shared-receive.held-by-its-endpoints
+  if (!core_->revokes(Decisions::Revocation::shared_queue_destroyed, !held))
+    return failure(Error::in_use);
   if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
   core_->shared_queues.remove(queue);
   return {};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The calls that accept any handle: dat_set_consumer_context, dat_get_consumer_context,
 // dat_get_handle_type.
-#include <netinet/in.h>
-
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 
 namespace suite::cases::dat {
@@ -71,10 +69,7 @@ class EveryKind {
   void add_common_service_point(const Ia& ia) {
     DAT_IA_HANDLE own = DAT_HANDLE_NULL;
     if (dats_get_ia_handle(ia.get(), &own) != DAT_SUCCESS) return;
-    DAT_COMM comm{};
-    comm.domain = reinterpret_cast<const sockaddr*>(ia.address())->sa_family;
-    comm.type = SOCK_STREAM;
-    comm.protocol = IPPROTO_TCP;
+    DAT_COMM comm = tcp_communicator(ia);
     if (DAT_CSP_CREATE(own, &comm, ia.address(), pair_requests_.get(), &csp_) == DAT_SUCCESS)
       all.push_back({"CSP", {DAT_HANDLE_TYPE_CSP, csp_}});
     else

@@ -16,9 +16,7 @@ struct Common {
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
       body.stop(Verdict::inconclusive, "libdat2 does not convert the IA handle");
     std::memcpy(&address, body.ia().address(), sizeof address);
-    comm.domain = address.ss_family;
-    comm.type = SOCK_STREAM;
-    comm.protocol = IPPROTO_TCP;
+    comm = tcp_communicator(body.ia());
   }
   Common(const Common&) = delete;
   Common& operator=(const Common&) = delete;

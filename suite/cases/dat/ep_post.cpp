@@ -176,29 +176,17 @@ DAT_CASE(read_needs_local_write_alone, calls(dat_ep_post_rdma_read),
 
 DAT_CASE(read_fills_a_zero_based_region_that_no_peer_may_write, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
-  if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  need_zero_based(*this);
   PairWithMemory setup(*this);
-  std::vector<std::byte> memory(64, own_octet);
-  DAT_REGION_DESCRIPTION description{};
-  description.for_va = memory.data();
-  DAT_LMR_HANDLE handle = DAT_HANDLE_NULL;
-  DAT_LMR_TRIPLET segment{};
-  DAT_RMR_CONTEXT remote{};
-  DAT_VLEN size{};
-  DAT_VADDR address{};
-  need(CALL(dat_lmr_create, ia().get(), DAT_MEM_TYPE_VIRTUAL, description, memory.size(),
-            setup.pair.pz.get(), DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_VA_TYPE_ZB, &handle,
-            &segment.lmr_context, &remote, &size, &address),
-       "no region");
-  segment.virtual_address = 8;
-  segment.segment_length = 16;
-  expect(post_read(setup.pair.active.ep.get(), {segment}, setup.peer.remote(0, 16), 3), succeeds);
+  const Lmr sink(ia(), setup.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_WRITE_FLAG, own_octet,
+                 DAT_VA_TYPE_ZB);
+  expect(post_read(setup.pair.active.ep.get(), {sink.triplet(8, 16)}, setup.peer.remote(0, 16), 3),
+         succeeds);
   (void)expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
+  const auto& memory = sink.octets();
   expect_that(memory[7] == own_octet && memory[8] == peer_octet && memory[23] == peer_octet &&
                   memory[24] == own_octet,
               "octets 8 to 23 read", "other octets");
-  (void)dat_lmr_free(handle);
 }
 
 /// dat.h: of a segment of no octets, nothing else is looked at.

@@ -2,6 +2,7 @@
 // Local memory regions: dat_lmr_create, dat_lmr_query, dat_lmr_free; and what peers may do with them.
 #include <sys/mman.h>
 
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 #include "suite/cases/dat/framework/dat_threads.hpp"
 
@@ -223,8 +224,7 @@ DAT_CASE(shared_memory_is_registered_under_its_cookie, calls(dat_lmr_create, dat
 
 DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
          rules("dat.lmr-create.zero-based")) {
-  if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  need_zero_based(*this);
   Pair pair = connected();
   Made target_of_write;
   expect(
@@ -249,8 +249,7 @@ DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
 
 DAT_CASE(region_of_another_region_is_addressed_as_asked, calls(dat_lmr_create),
          rules("dat.lmr-create.zero-based")) {
-  if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  need_zero_based(*this);
   Pair pair = connected();
   Lmr region(ia(), pair.pz.get(), 64);
   Made made;

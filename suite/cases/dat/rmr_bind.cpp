@@ -261,8 +261,7 @@ DAT_CASE(peer_cannot_use_a_freed_window, calls(dat_rmr_free), rules("dat.rmr-fre
 
 DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
          rules("dat.rmr-bind.zero-based")) {
-  if (ia().attributes().zb_supported == DAT_FALSE)
-    stop(Verdict::not_applicable, "the IA does not state zb_supported");
+  need_zero_based(*this);
   for (const DAT_VA_TYPE of_region : {DAT_VA_TYPE_VA, DAT_VA_TYPE_ZB})
     row(of_region == DAT_VA_TYPE_ZB ? "of a zero-based region" : "of a region", [&] {
       WindowSetup setup(*this);

@@ -18,22 +18,7 @@ StartupFrame accepting_with_depths(const Body& on, const ReceivedFrame& request,
   });
 }
 
-/// The depths that a Reply states.
-struct Depths {
-  std::uint16_t ird = 0, ord = 0;
-  [[nodiscard]] std::string text() const { return fmt::format("IRD {}, ORD {}", ird, ord); }
-};
 constexpr Depths told_depths[] = {{3, 2}, {0, 2}, {3, 0}};
-
-/// An API that reports depths reports these, as its consumer sees them: the peer's ORD is the IRD
-/// that it needs.
-void expect_told(Body& on, const auto& event, const Depths& depths) {
-  on.advise_that(event.ird && event.ord, "the depths with the event", "none reported");
-  if (!event.ird || !event.ord) return;
-  on.expect_that(*event.ird == depths.ord && *event.ord == depths.ird,
-                 fmt::format("IRD {} and ORD {}", depths.ord, depths.ird),
-                 fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
-}
 
 void expect_depths_told(Body& on, const Depths& depths) {
   const ReceivedFrame request = enhanced_request_of(on, 4, 4);

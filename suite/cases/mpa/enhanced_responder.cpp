@@ -153,19 +153,11 @@ CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
                  rules("mpa.enhanced.responder-tells-ulp-peer-values"),
                  needs(capability::enhanced_startup)) {
   const auto told = [&](const char* model, const Words& with) {
-    for (const auto& [ird, ord] : {std::pair(3, 5), std::pair(0, 5), std::pair(3, 0)}) {
-      row(fmt::format("IRD {} and ORD {}, {}", ird, ord, model), [&] {
-        send_request(*this, enhanced_request(with_depths_of(with, static_cast<std::uint16_t>(ird),
-                                                            static_cast<std::uint16_t>(ord))));
-        const iut::ConnectRequestEvent event = asked(*this);
-        advise_that(event.ird && event.ord, "the depths with the request", "none reported");
-        if (!event.ird || !event.ord) return;
-        // The API reports them as the consumer sees them: the peer's ORD is the IRD that it needs.
-        expect_that(*event.ird == ord && *event.ord == ird,
-                    fmt::format("IRD {} and ORD {}", ord, ird),
-                    fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
+    for (const Depths& depths : {Depths{3, 5}, Depths{0, 5}, Depths{3, 0}})
+      row(fmt::format("{}, {}", depths.text(), model), [&] {
+        send_request(*this, enhanced_request(with_depths_of(with, depths.ird, depths.ord)));
+        expect_told(*this, asked(*this), depths);
       });
-    }
   };
   told("client-server", client_server);
   if (iut.can(capability::peer_to_peer)) told("peer-to-peer", any_rtr);

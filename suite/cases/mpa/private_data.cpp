@@ -11,7 +11,8 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 
 namespace {
 
-constexpr std::size_t enhanced_data_size = 4, most_beside_enhanced_data = 508;
+constexpr std::size_t enhanced_data_size = 4;
+constexpr std::size_t most_beside_enhanced_data = wire::mpa_max_private_data - enhanced_data_size;
 
 /// Octets of every value: MPA does not interpret what the ULP puts in.
 Octets private_data(std::size_t length) { return payload(length, 0); }
@@ -27,7 +28,7 @@ bool shows(const Octets& octets, const Octets& sent, std::size_t limit) {
 
 /// The octets of the ULP that a Reply has room for.
 std::size_t room_for_ulp(const ReceivedFrame& request) {
-  return 512 - (words_of(request) ? enhanced_data_size : 0);
+  return words_of(request) ? most_beside_enhanced_data : wire::mpa_max_private_data;
 }
 
 /// A startup frame with these octets of the consumer.

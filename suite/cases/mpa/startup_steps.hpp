@@ -66,6 +66,21 @@ void expect_to_speak(Body& on, RuleRef rule = {});
 
 // ---- both ----
 
+/// The depths that a frame states.
+struct Depths {
+  std::uint16_t ird = 0, ord = 0;
+  [[nodiscard]] std::string text() const { return fmt::format("IRD {} and ORD {}", ird, ord); }
+};
+/// An API that reports the peer's depths reports these, as its consumer sees them: the peer's ORD is
+/// the IRD that it needs. `Event`: any that has depths.
+template <typename Event>
+void expect_told(Body& on, const Event& event, const Depths& depths) {
+  on.advise_that(event.ird && event.ord, "the depths with the event", "none reported");
+  if (!event.ird || !event.ord) return;
+  on.expect_that(*event.ird == depths.ord && *event.ord == depths.ird,
+                 Depths{depths.ord, depths.ird}.text(),
+                 fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
+}
 [[nodiscard]] iut::ConnectParameters with_private_data(const Octets& data);
 [[nodiscard]] iut::ConnectParameters with_depths(int ird, int ord);
 /// Octets of private data that the IUT's API is known to have room for, in both directions.

@@ -2,7 +2,6 @@
 // ibv_create_qp(3), ibv_query_qp(3) and ibv_modify_qp(3): what an endpoint is asked to be, what it
 // says that it is, and what the peer may do through it.
 #include "suite/cases/framework/conformance_case.hpp"
-#include "suite/cases/framework/long_work.hpp"
 #include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {

@@ -41,7 +41,7 @@ def perftest(program, *options, iterations, roles=("server", "client")):
 # Not ucmatose, nor ib_write_lat with the library as server: there the server sends first, and siw as the initiator does not ask for the peer-to-peer
 # model (RFC 6581 section 9), without which the responder has to wait (RFC 5044 section 7.1.2). No Atomics, which siw does not have. `rping -c -q`
 # calls rdma_establish, which the kernel refuses for iWARP. Of qperf only what needs a send queue at both ends: siw makes no queue pair without one.
-# Not fi_pingpong: libfabric finds siw in the guest, but not the addresses there.
+# Not fi_pingpong: libfabric lists siw and its addresses in the guest, but its rdma_getaddrinfo() fails there.
 PAIRS = {
     "rping": Pair("rping -s -a {} -C 5 -v -V", "rping -c -a {} -C 5 -v -V"),
     "rping, odd size": Pair("rping -s -a {} -C 5 -S 12345 -V", "rping -c -a {} -C 5 -S 12345 -V"),

@@ -21,6 +21,12 @@ template <typename Flags>
 }
 [[nodiscard]] std::vector<std::byte> octets_of(std::string_view text);
 
+/// An IA that does not state that it has zero-based regions need not make any.
+inline void need_zero_based(DatBody& body) {
+  if (body.ia().attributes().zb_supported == DAT_FALSE)
+    body.stop(Verdict::not_applicable, "the IA does not state zb_supported");
+}
+
 // ---------------------------------------------------------------- posts
 
 using Segments = std::vector<DAT_LMR_TRIPLET>;

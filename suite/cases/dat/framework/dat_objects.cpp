@@ -100,6 +100,14 @@ std::pair<Psp, DAT_CONN_QUAL> Ia::psp(const Evd& evd, DAT_PSP_FLAGS flags) const
   return {Psp(handle), qualifier};
 }
 
+DAT_COMM tcp_communicator(const Ia& ia) {
+  DAT_COMM comm{};
+  comm.domain = reinterpret_cast<const sockaddr*>(ia.address())->sa_family;
+  comm.type = SOCK_STREAM;
+  comm.protocol = IPPROTO_TCP;
+  return comm;
+}
+
 // Providers choose the lowest free one, or a port that the host assigns: between the two, each
 // process has its own range.
 DAT_CONN_QUAL free_qualifier(const Ia& ia) {

@@ -128,6 +128,8 @@ class Ia {
 /// A Connection Qualifier without a listener, as far as one can know: one that neither a provider
 /// nor another process of a case is likely to choose.
 [[nodiscard]] DAT_CONN_QUAL free_qualifier(const Ia& ia);
+/// TCP, in the family of the IA's address, for a common service point.
+[[nodiscard]] DAT_COMM tcp_communicator(const Ia& ia);
 
 /// An endpoint with dispatchers of its own: receives, requests, connection events.
 struct Side {
