@@ -169,49 +169,63 @@ using LongMessageDeliveredLate = MessagesSwapped<1025>;
 
 struct NotificationLost : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle queue, const verbs::Arming&, const Completion&,
-                   bool& called) override {
-    called = called && woken_.insert(queue).second;
+                   verbs::Wakeup& wakeup) override {
+    wakeup.called = wakeup.called && woken_.insert(queue).second;
   }
   std::set<verbs::CompletionQueueHandle> woken_;
 };
 
 struct NotificationLostNowAndThen : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle queue, const verbs::Arming&, const Completion&,
-                   bool& called) override {
-    if (called && ++calls_[queue] % 100 == 0) called = false;
+                   verbs::Wakeup& wakeup) override {
+    if (wakeup.called && ++calls_[queue] % 100 == 0) wakeup.called = false;
   }
   std::map<verbs::CompletionQueueHandle, int> calls_;
 };
 
 struct SolicitedArmWakesForAll : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle, const verbs::Arming&, const Completion&,
-                   bool& called) override {
-    called = true;
+                   verbs::Wakeup& wakeup) override {
+    wakeup.called = true;
   }
 };
 
 struct SolicitedArmNeverWakes : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
-                   const Completion& completion, bool& called) override {
+                   const Completion& completion, verbs::Wakeup& wakeup) override {
     if (arming.in_force == verbs::Arm::solicited && completion.status == Status::success)
-      called = false;
+      wakeup.called = false;
   }
 };
 
 struct FailureIsNotSolicited : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
-                   const Completion& completion, bool& called) override {
+                   const Completion& completion, verbs::Wakeup& wakeup) override {
     if (arming.in_force == verbs::Arm::solicited && completion.status != Status::success)
-      called = false;
+      wakeup.called = false;
   }
 };
 
 struct LaterArmOverrides : verbs::Decisions {
   void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming,
-                   const Completion& completion, bool& called) override {
+                   const Completion& completion, verbs::Wakeup& wakeup) override {
     if (arming.asked_last == verbs::Arm::solicited && !completion.solicited &&
         completion.status == Status::success)
-      called = false;
+      wakeup.called = false;
+  }
+};
+
+struct StaysArmed : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming&, const Completion&,
+                   verbs::Wakeup& wakeup) override {
+    wakeup.stays_armed = true;
+  }
+};
+
+struct StaysArmedForSolicited : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle, const verbs::Arming& arming, const Completion&,
+                   verbs::Wakeup& wakeup) override {
+    wakeup.stays_armed = arming.in_force == verbs::Arm::solicited;
   }
 };
 
@@ -381,6 +395,8 @@ constexpr RnicRow rows[] = {
     rnic_row<SolicitedArmNeverWakes>(Deviation::solicited_arm_never_wakes),
     rnic_row<FailureIsNotSolicited>(Deviation::failure_is_not_solicited),
     rnic_row<LaterArmOverrides>(Deviation::later_arm_overrides),
+    rnic_row<StaysArmed>(Deviation::queue_stays_armed),
+    rnic_row<StaysArmedForSolicited>(Deviation::queue_stays_armed_for_solicited),
     rnic_row<FlushedOutOfOrder>(Deviation::flushed_out_of_order),
     rnic_row<FlushNamesAnotherEndpoint>(Deviation::flush_names_another_endpoint),
     rnic_row<AtomicFlushLost>(Deviation::atomic_flush_lost),

@@ -56,6 +56,16 @@ struct SendCompletesBeforeSending : verbs::Decisions {
   }
 };
 
+struct LongWriteCompletesBeforeSending : verbs::Decisions {
+  static constexpr std::size_t longest = 2048;
+
+  void work_issued(bool connected, const SendRequest& request, bool& completes) override {
+    if (connected && request.operation == verbs::Operation::write &&
+        verbs::total_length(request.pieces) > longest)
+      completes = true;
+  }
+};
+
 struct LateWorkNeverCompletes : verbs::Decisions {
   void post_checked(const verbs::Posting& posting, std::optional<Error>&) override {
     late_.reset();
@@ -230,6 +240,7 @@ constexpr RnicRow rows[] = {
     rnic_row<MessageLengthIn32Bits>(Deviation::message_length_in_32_bits),
     rnic_row<ReceiveDepthOneTooFew>(Deviation::receive_depth_one_too_few),
     rnic_row<SendCompletesBeforeSending>(Deviation::send_completes_before_sending),
+    rnic_row<LongWriteCompletesBeforeSending>(Deviation::long_write_completes_before_sending),
     rnic_row<LateWorkNeverCompletes>(Deviation::late_work_never_completes),
     rnic_row<ChainGoesOn>(Deviation::chain_goes_on),
     rnic_row<BadRequestMisnamed>(Deviation::bad_request_misnamed),

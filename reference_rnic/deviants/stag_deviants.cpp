@@ -449,6 +449,13 @@ struct EndpointAccessIgnoredForWindows : verbs::Decisions {
   }
 };
 
+struct SinkNeedsAccessOfItsEndpoint : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::endpoint && use.need == Need::read_sink)
+      passes = use.who.access.remote_write;
+  }
+};
+
 struct EndpointAccessIgnored : verbs::Decisions {
   void use_checked(TagCheck check, const Tag&, const TagUse&, bool& passes) override {
     if (check == TagCheck::endpoint) passes = true;
@@ -470,6 +477,7 @@ constexpr RnicRow rows[] = {
     rnic_row<ChangedEndpointAccessIgnored>(Deviation::changed_endpoint_access_ignored),
     rnic_row<EndpointAccessIgnoredForAtomics>(Deviation::endpoint_access_ignored_for_atomics),
     rnic_row<EndpointAccessIgnoredForWindows>(Deviation::endpoint_access_ignored_for_windows),
+    rnic_row<SinkNeedsAccessOfItsEndpoint>(Deviation::sink_needs_access_of_its_endpoint),
     rnic_row<ProcessRightUnchecked<true>>(Deviation::process_write_right_unchecked),
     rnic_row<ProcessRightUnchecked<false>>(Deviation::process_read_right_unchecked),
     rnic_row<StagIndexInEightBits>(Deviation::stag_index_in_eight_bits),

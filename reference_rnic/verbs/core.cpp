@@ -66,11 +66,11 @@ void Core::wake(CompletionQueue& queue, const Completion& completion) {
   const std::optional<Arm> armed = queue.armed();
   if (!armed) return;
   const bool due = queue.is_armed_for(completion);  // verbs.completion.solicited-wakes
-  bool called = due;
+  Wakeup wakeup{.called = due};
   const Arming arming{.in_force = *armed, .asked_last = queue.asked_last};
-  decisions.ask(&Decisions::handler_due, queue.handle(), arming, completion, called);
-  if (due || called) queue.disarm();
-  if (called) call_handler(queue.handle());
+  decisions.ask(&Decisions::handler_due, queue.handle(), arming, completion, wakeup);
+  if ((due || wakeup.called) && !wakeup.stays_armed) queue.disarm();
+  if (wakeup.called) call_handler(queue.handle());
 }
 
 void Core::call_handler(CompletionQueueHandle queue) {

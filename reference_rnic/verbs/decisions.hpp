@@ -79,6 +79,12 @@ struct Arming {
   Arm in_force = Arm::next, asked_last = Arm::next;
 };
 
+/// What a completion does to an armed queue.
+struct Wakeup {
+  bool called = false;  ///< the handler; the queue is disarmed then
+  bool stays_armed = false;
+};
+
 /// What a queue pair learns about its stream.
 enum class StreamChange : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
 
@@ -114,9 +120,9 @@ struct QueueDecisions {
   /// The limit of a shared queue that is armed: the one asked for now, in place of the `former` one; 0:
   /// none.
   virtual void limit_armed(SharedQueueHandle, std::uint32_t /*former*/, std::uint32_t& /*limit*/) {}
-  /// Whether the handler of an armed queue is called for a completion.
+  /// Whether the handler of an armed queue is called for a completion, and what the queue is then.
   virtual void handler_due(CompletionQueueHandle, const Arming&, const Completion&,
-                           bool& /*called*/) {}
+                           Wakeup& /*wakeup*/) {}
   /// An asynchronous event of any kind, as the consumer gets it, if it does.
   virtual void event_given(std::optional<AsyncEvent>& /*event*/) {}
   /// Whether a queue pair is made, given what is right.

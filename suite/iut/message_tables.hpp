@@ -103,7 +103,8 @@ constexpr auto table_of(const ArmSharedQueueLimit*) {
 constexpr auto table_of(const CreateCompletionQueue*) {
   return table("create_completion_queue", required("queue", &CreateCompletionQueue::queue),
                defaulted("depth", &CreateCompletionQueue::depth),
-               defaulted("solicited_only", &CreateCompletionQueue::solicited_only));
+               defaulted("solicited_only", &CreateCompletionQueue::solicited_only),
+               defaulted("armed_once", &CreateCompletionQueue::armed_once));
 }
 constexpr auto table_of(const DestroyCompletionQueue*) {
   return table("destroy_completion_queue", required("queue", &DestroyCompletionQueue::queue));

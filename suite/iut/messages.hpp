@@ -65,6 +65,7 @@ inline constexpr const char* inline_data = "inline_data";
 inline constexpr const char* endpoint_access = "endpoint_access";
 inline constexpr const char* endpoint_attributes = "endpoint_attributes";
 inline constexpr const char* signal_all = "signal_all";
+inline constexpr const char* armed_once = "armed_once";
 inline constexpr const char* backlog = "backlog";
 inline constexpr const char* event_objects = "event_objects";
 inline constexpr const char* wildcard_listen = "wildcard_listen";
@@ -173,6 +174,8 @@ struct CreateCompletionQueue {
   std::uint32_t depth = 64;
   /// Only a completion that is solicited or failed wakes the consumer.
   bool solicited_only = false;
+  /// Once it has woken the consumer, only ArmCompletionQueue arms it again.
+  std::optional<bool> armed_once{};
 };
 struct DestroyCompletionQueue {
   Handle queue = 0;

@@ -189,6 +189,13 @@ constexpr std::array faults{
                      return std::exchange(one.signal_all, std::nullopt).has_value();
                    });
                  }},
+    ApiFault{.name = "armed_again_by_itself",
+             .command =
+                 [](Command& command) {
+                   return in<iut::CreateCompletionQueue>(command, [](auto& one) {
+                     return std::exchange(one.armed_once, std::nullopt).has_value();
+                   });
+                 }},
     ApiFault{.name = "inline_data_taken_late",
              .command =
                  [](Command& command) {

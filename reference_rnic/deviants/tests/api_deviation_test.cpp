@@ -119,6 +119,17 @@ void arm_twice(Scene& scene) {
   scene.two.a.send(request(11));
   scene.two.settle();
 }
+template <Arm arm>
+void arm_once(Scene& scene) {
+  const CompletionQueueHandle queue = scene.pair_with({});
+  scene.two.connect();
+  for (std::uint64_t id = 1; id <= 2; ++id) scene.b.receive(id, {scene.b.piece(0, 8)});
+  BOOST_REQUIRE(scene.b.rnic->arm(queue, arm).has_value());
+  for (std::uint64_t id = 11; id <= 12; ++id) {
+    scene.two.a.send(request(id, Operation::send_solicited));
+    scene.two.settle();
+  }
+}
 void send_inline(Scene& scene) {
   scene.b.number(16);
   scene.pair_with({.max_inline = 64});
@@ -367,6 +378,8 @@ const Row rows[] = {
     {Deviation::solicited_arm_never_wakes, wait_for_solicited},
     {Deviation::failure_is_not_solicited, wait_for_solicited},
     {Deviation::later_arm_overrides, arm_twice},
+    {Deviation::queue_stays_armed, arm_once<Arm::next>},
+    {Deviation::queue_stays_armed_for_solicited, arm_once<Arm::solicited>},
     {Deviation::inline_data_taken_late, send_inline},
     {Deviation::inline_data_of_writes_taken_late, write_inline},
     {Deviation::inline_data_cut, send_inline},

@@ -121,6 +121,13 @@ void invalidate_foreign(TwoRnics& two) {
 }
 void only_a_lossy_end(TwoRnics& two) { two.lose(); }
 void post_send_only(TwoRnics& two) { two.a.send({.id = 1, .operation = Operation::send}); }
+void post_long_write(TwoRnics& two) {
+  two.a.send({.id = 1,
+              .operation = Operation::write,
+              .pieces = {two.a.piece(0, 4096)},
+              .remote_stag = two.b.region.stag,
+              .remote_offset = two.b.region.base});
+}
 /// Whether it is taken or refused.
 void post(TwoRnics& two, const SendRequest& request) {
   static_cast<void>(two.a.rnic->post_send(two.a.pair, std::span(&request, 1)));
@@ -252,6 +259,7 @@ const Row rows[] = {
     {Deviation::fence_of_sends_only, true, write_what_was_read},
     {Deviation::atomic_original_withheld, true, atomic},
     {Deviation::send_completes_before_sending, true, post_send_only},
+    {Deviation::long_write_completes_before_sending, true, post_long_write},
     {Deviation::local_invalidate_without_effect, true, invalidate_here},
     {Deviation::invalidates_foreign_stag, false, invalidate_foreign},
     {Deviation::unconnected_work_succeeds, true, post_too_late},

@@ -173,6 +173,16 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
   }
 }
 
+BOOST_AUTO_TEST_CASE(sinks_can_be_made_to_need_access_of_their_endpoint) {
+  for (const bool deviates : {false, true}) {
+    TagFixture fixture(deviates ? std::vector{Deviation::sink_needs_access_of_its_endpoint}
+                                : std::vector<Deviation>{});
+    BOOST_TEST(
+        fixture.fault(fixture.tag.stag, region_base, 8, Need::read_sink, only_reader).has_value() ==
+        deviates);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(sources_can_be_made_to_need_local_write) {
   for (const bool deviates : {false, true}) {
     TagFixture fixture(deviates ? std::vector{Deviation::sources_need_local_write}

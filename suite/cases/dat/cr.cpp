@@ -7,15 +7,6 @@ namespace suite::cases::dat {
 
 namespace {
 
-DAT_COUNT most_private_data(const Ia& ia) {
-  DAT_PROVIDER_ATTR attr{};
-  if (CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE,
-           &attr) != DAT_SUCCESS)
-    throw CaseStop{Verdict::inconclusive,
-                   "the provider does not report its limit for private data"};
-  return attr.max_private_data_size;
-}
-
 /// Those that the provider takes; dat.ia_query judges whether it takes enough.
 std::vector<DAT_COUNT> private_data_sizes(const Ia& ia) {
   const DAT_COUNT most = most_private_data(ia);

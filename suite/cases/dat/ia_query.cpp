@@ -2,6 +2,7 @@
 // dat_ia_query: the attributes of an IA and of its Provider, all together and one at a time.
 #include <netinet/in.h>
 
+#include <array>
 #include <cstring>
 
 #include "base/hex.hpp"
@@ -330,6 +331,11 @@ DAT_CASE(what_works_is_stated, calls(dat_ia_query), rules("dat.ia-query.stated")
   description.for_lmr_handle = whole.get();
   stated("regions of regions", region(DAT_MEM_TYPE_LMR, description, DAT_VA_TYPE_VA),
          (static_cast<unsigned>(attr.lmr_mem_types_supported) & DAT_MEM_TYPE_LMR) != 0);
+  std::array<char, DAT_LMR_COOKIE_SIZE> cookie{};
+  description.for_shared_memory.virtual_address = memory.data();
+  description.for_shared_memory.shared_memory_id = reinterpret_cast<DAT_LMR_COOKIE>(cookie.data());
+  stated("shared memory", region(DAT_MEM_TYPE_SHARED_VIRTUAL, description, DAT_VA_TYPE_VA),
+         (static_cast<unsigned>(attr.lmr_mem_types_supported) & DAT_MEM_TYPE_SHARED_VIRTUAL) != 0);
 }
 
 DAT_CASE(named_attributes_are_as_many_as_counted, calls(dat_ia_query),

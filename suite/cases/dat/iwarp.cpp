@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // dat_extension_op, and the iWARP extension that it gives access to: dat_iw_ssp_create,
 // dat_iw_ssp_query, dat_iw_ssp_free, dat_iw_socket_connect.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "suite/cases/dat/framework/dat_streams.hpp"
@@ -95,14 +96,24 @@ DAT_CASE(rdma_uses_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_connect),
 
 DAT_CASE(last_message_of_streaming_goes_out_whole, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.final-message")) {
-  Streams streams(*this);
   std::string message(5000, ' ');
   for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<char>(i * 31 + i / 256);
-  expect(streams.create(*this, message), succeeds);
-  std::string got(message.size(), ' ');
-  const ssize_t count = ::recv(streams.active_socket, got.data(), got.size(), MSG_WAITALL);
-  same(*this, "octets", count, static_cast<ssize_t>(message.size()));
-  expect_that(got == message, "the message", "another message");
+  const auto goes_out = [&](const char* name, bool with_endpoint) {
+    row(name, [&] {
+      Streams streams(*this);
+      expect(streams.create(*this, streams.passive_socket,
+                            with_endpoint ? streams.passive.ep.get() : DAT_HANDLE_NULL,
+                            streams.requests.get(), message.data(),
+                            static_cast<DAT_COUNT>(message.size())),
+             succeeds);
+      std::string got(message.size(), ' ');
+      const ssize_t count = ::recv(streams.active_socket, got.data(), got.size(), MSG_WAITALL);
+      same(*this, "octets", count, static_cast<ssize_t>(message.size()));
+      expect_that(got == message, "the message", "another message");
+    });
+  };
+  goes_out("to an endpoint of the consumer", true);
+  goes_out("to one that the provider makes", false);
 }
 
 DAT_CASE(socket_that_goes_down_is_reported, calls(dat_iw_ssp_create),
@@ -267,9 +278,11 @@ DAT_CASE(query_of_a_freed_handle_is_refused, calls(dat_iw_ssp_query),
 DAT_CASE(free_returns_socket_and_endpoint, calls(dat_iw_ssp_free),
          rules("dat.iw-ssp-free.success")) {
   Streams streams(*this);
+  const int mode = ::fcntl(streams.passive_socket, F_GETFL);
   need(streams.create(*this), "no SSP");
   expect(streams.free(), succeeds);
   expect_state(streams.passive.ep, DAT_EP_STATE_UNCONNECTED);
+  same(*this, "flags of the socket", ::fcntl(streams.passive_socket, F_GETFL), mode);
   expect_streaming(*this, streams);
   expect(streams.create(*this), succeeds);  // both can be used again
 }

@@ -2,6 +2,7 @@
 // The iWARP extension of DAT: which sockets and endpoints it takes, what it leaves as it was, and
 // requests that are already under way.
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 
 #include "suite/cases/dat/framework/dat_ep_attributes.hpp"
@@ -144,6 +145,8 @@ DAT_CASE(options_of_the_socket_are_kept, calls(dat_iw_ssp_create, dat_iw_socket_
     // RDMA may switch Nagle's algorithm off while it has the socket.
     same(*this, "TCP_NODELAY of a socket that was returned",
          value_of(socket, IPPROTO_TCP, TCP_NODELAY), 0);
+    same(*this, "O_NONBLOCK of a socket that was returned", ::fcntl(socket, F_GETFL) & O_NONBLOCK,
+         0);
   }
 }
 

@@ -53,12 +53,14 @@ DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_creat
     off_t length;  ///< of the file that is mapped
     DAT_MEM_PRIV_FLAGS privileges;
     std::size_t size = page;
+    std::size_t offset = 0;  ///< of the region in the memory that is mapped
+    [[nodiscard]] std::size_t mapped() const { return (offset + size + page - 1) / page * page; }
   };
   const Pz pz = ia().pz();
   // No text states the return for it.
   const auto returned = [&](void* memory, const Ask& ask) {
     DAT_REGION_DESCRIPTION description{};
-    description.for_va = memory;
+    description.for_va = static_cast<std::byte*>(memory) + ask.offset;
     DAT_LMR_HANDLE lmr = DAT_HANDLE_NULL;
     DAT_LMR_CONTEXT local = 0;
     DAT_RMR_CONTEXT remote = 0;
@@ -70,13 +72,16 @@ DAT_CASE(memory_that_the_consumer_may_not_access_is_refused, calls(dat_lmr_creat
     if (code == DAT_SUCCESS) (void)dat_lmr_free(lmr);
     return code;
   };
-  for (const Ask& ask : {Ask{"read-only memory, for Writes", page, DAT_MEM_PRIV_ALL_FLAG},
-                         Ask{"no memory, for Reads", 0, open_to_reads},
-                         Ask{"no memory, for Writes", 0, DAT_MEM_PRIV_ALL_FLAG},
-                         Ask{"a page, and no memory behind it", page, open_to_reads, 2 * page}})
+  for (const Ask& ask :
+       {Ask{"read-only memory, for Writes", page, DAT_MEM_PRIV_ALL_FLAG},
+        Ask{"no memory, for Reads", 0, open_to_reads},
+        Ask{"no memory, for Writes", 0, DAT_MEM_PRIV_ALL_FLAG},
+        Ask{"a page, and no memory behind it", page, open_to_reads, 2 * page},
+        Ask{"the end of a page, and no memory behind it", page, open_to_reads, 16, page - 8}})
     row(ask.name, [&] {
-      const Mapping usual(static_cast<off_t>(ask.size), PROT_READ | PROT_WRITE, ask.size);
-      const Mapping made(ask.length, PROT_READ, ask.size);
+      const auto all = static_cast<off_t>(ask.mapped());
+      const Mapping usual(all, PROT_READ | PROT_WRITE, ask.mapped());
+      const Mapping made(ask.length, PROT_READ, ask.mapped());
       if (usual.get() == MAP_FAILED || made.get() == MAP_FAILED)
         stop(Verdict::inconclusive, "no memory");
       need(returned(usual.get(), ask), "no LMR of memory that it may access");

@@ -108,12 +108,20 @@ DAT_CASE(endpoint_whose_peer_died_connects_again, calls(dat_ep_reset, dat_ep_con
   expect_completion(pair.side.requests, 7, DAT_DTO_SUCCESS);
 }
 
+DAT_CASE(regions_of_two_processes_have_contexts_that_differ, calls(dat_lmr_create),
+         rules("rdmap.security.stag-unpredictable"), deadline_of(10s)) {
+  Peer first(*this, PeerRole::registers), second(*this, PeerRole::registers);
+  const std::string contexts = first.next_word();
+  expect_that(second.next_word() != contexts, "others than another process has been given",
+              contexts);
+}
+
 // ---------------------------------------------------------------- hand-off
 
 DAT_CASE(request_is_handed_to_another_process, calls(dat_cr_handoff, dat_cr_query),
          rules("dat.cr-handoff.other-process"), deadline_of(10s)) {
   Peer peer(*this, PeerRole::accepts);
-  const auto sent = private_octets(24);
+  const auto sent = private_octets(static_cast<std::size_t>(most_private_data(ia())));
   PendingRequest pending(*this, sent);
   // A provider that is limited to its own process finds no service point there.
   const DAT_RETURN got = CALL(dat_cr_handoff, pending.cr, peer.qualifier());

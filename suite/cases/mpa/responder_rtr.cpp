@@ -301,8 +301,15 @@ CONFORMANCE_CASE(terminate_in_place_of_an_rtr_ends_the_stream,
        {cause::mpa_insufficient_ird, cause::mpa_no_rtr, cause::rdmap_local_catastrophic})
     row(rnic::wire::describe(why), [&] {
       static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+      // A Responder may report the connection with its Reply.
+      const bool reported =
+          iut.take(established().matches, context().loop.now() + environment().quiet_window)
+              .has_value();
       peer.send(terminate_message(why));
       expect_end_by_terminate();
+      const bool reported_now = iut.take(established().matches, context().loop.now()).has_value();
+      advise_that(reported || !reported_now, "no connection reported because of a Terminate",
+                  "an established event");
     });
 }
 

@@ -45,6 +45,27 @@ CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }
 
+CONFORMANCE_CASE(long_message_does_not_complete_while_the_peer_takes_none_of_it,
+                 rules("rdmap.order.completion-after-ddp"), in_both_roles) {
+  const auto waits = [&](const char* operation, Opcode opcode) {
+    row(operation, [&] {
+      see_iut_send();
+      peer.stall();
+      iut::PostWork command = work_on(iut.register_memory(much_data().size()), operation);
+      if (opcode == Opcode::rdma_write) command.remote_stag = 0x01020304;
+      const Work work = iut.post(command);
+      const auto early =
+          iut.take(completion_of(work).matches, context().loop.now() + environment().quiet_window);
+      expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
+      peer.resume();
+      expect(peer, message(opcode, much_data()));
+      expect(work, completes());
+    });
+  };
+  waits(operation::send, Opcode::send);
+  waits(operation::write, Opcode::rdma_write);
+}
+
 namespace {
 
 /// Fenced work of eight octets, or with Immediate Data.
@@ -71,7 +92,11 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
       const Work first = iut.post_read(8, 0x01020304, 0), second = iut.post_read(8, 0x01020304, 8);
       const auto one = expect_message(Opcode::read_request).read_request();
       const auto two = expect_message(Opcode::read_request).read_request();
-      const Work fenced = iut.post(fenced_work(*this, operation, opcode));
+      const auto [reply, fenced] = iut.try_post(fenced_work(*this, operation, opcode));
+      // siw takes none: what follows a Read is what has to wait.
+      if (reply.outcome != iut::Outcome::ok)
+        stop(opcode == Opcode::read_request ? Verdict::not_applicable : Verdict::error,
+             fmt::format("the API takes no fenced {}: {}", operation, reply.error));
       peer.send(read_response(one->sink_stag, one->sink_offset, payload(8)));
       expect(first, completes().with_length(8));
       expect(peer, silence());

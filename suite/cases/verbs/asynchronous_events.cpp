@@ -130,13 +130,15 @@ CONFORMANCE_CASE(overrun_by_work_that_is_flushed_is_reported,
                  rules("verbs.async.overrun-is-reported", "verbs.async.names-its-object"),
                  needs(capability::event_objects, capability::completion_overflow),
                  deadline_of(20s)) {
-  static_cast<void>(overflow_completion_queue(*this, another_peer()));
+  const iut::Handle earlier = overflow_completion_queue(*this, another_peer());
   if (!next_of(*this, "cq_error"))
     stop(Verdict::inconclusive, "nothing shows that such a completion queue can overrun");
   Peer& other = another_peer();
   const iut::Handle endpoint = endpoint_with_a_small_completion_queue(*this, other);
   other.reset();
-  const auto event = next_of(*this, "cq_error");
+  auto event = next_of(*this, "cq_error");
+  // Each completion that has found no room may be reported.
+  while (event && event->endpoint == earlier) event = next_of(*this, "cq_error");
   expect_that(event.has_value(), "an event \"cq_error\"", "none",
               "verbs.async.overrun-is-reported");
   if (!event) return;

@@ -212,6 +212,37 @@ CONFORMANCE_CASE(queue_that_is_armed_twice_wakes_for_both,
   wakes("for any, then for solicited ones: a solicited one", false, true);
 }
 
+CONFORMANCE_CASE(queue_that_has_woken_its_consumer_waits_to_be_armed_again,
+                 rules("verbs.completion.one-wakeup-for-a-request"),
+                 needs(capability::completion_queues, capability::armed_once)) {
+  const auto wakes_once = [&](const char* name, bool solicited_only) {
+    row(name, [&] {
+      const iut::CreateCompletionQueue command{.queue = iut.new_handle(),
+                                               .depth = 256,
+                                               .solicited_only = solicited_only,
+                                               .armed_once = true};
+      iut.call(command, "create a completion queue");
+      const iut::Handle endpoint = endpoint_on(iut, command.queue);
+      establish({.opening = true});
+      Peer& other = another_peer();
+      establish(other, {.endpoint = endpoint, .opening = true});
+      std::vector<Work> receives;
+      for (int i = 0; i < 4; ++i) receives.push_back(iut.post_receive(16, endpoint));
+      const auto bring = [&] { other.send(send_solicited(payload(8))); };
+      bring();
+      expect(receives[0], completes().with_length(8));
+      bring();
+      bring();
+      expect_none(completion_of(receives[1]) | completion_of(receives[2]));
+      iut.call(iut::ArmCompletionQueue{command.queue, solicited_only}, "arm the queue again");
+      bring();
+      for (const std::size_t i : {1, 2, 3}) expect(receives[i], completes().with_length(8));
+    });
+  };
+  wakes_once("for any completion", false);
+  wakes_once("for solicited ones", true);
+}
+
 // The disconnection waits for the Read, or does not.
 CONFORMANCE_CASE(endpoint_that_is_aborted_while_it_closes_is_flushed,
                  rules("verbs.completion.every-flushed-request"), needs(capability::endpoint_abort),

@@ -2,6 +2,7 @@
 // ibv_create_qp(3), ibv_query_qp(3) and ibv_modify_qp(3): what an endpoint is asked to be, what it
 // says that it is, and what the peer may do through it.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 #include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {
@@ -185,6 +186,36 @@ CONFORMANCE_CASE(endpoint_for_writes_refuses_reads, rules("verbs.endpoint.access
   peer.send(read_of(region));
   expect(peer, any_terminate() | torn_down());
   expect(region, holds(payload(16)));
+}
+
+// The access of an endpoint is what the peer may do. The sink of a Read is the consumer's own choice.
+CONFORMANCE_CASE(own_work_needs_no_access_of_its_endpoint,
+                 rules("rdmap.read.response-delivered-to-ulp",
+                       "rdmap.atomic.response-delivered-to-ulp"),
+                 needs(capability::endpoint_access), in_both_roles) {
+  Region sink;
+  const auto begun = [&](const char* operation) {
+    const iut::Handle endpoint = endpoint_with(*this, only_reads);
+    establish({.endpoint = endpoint, .opening = true});
+    sink = iut.register_memory(8, access::remote_write);
+    iut::PostWork command = work_on(sink, operation, endpoint);
+    command.remote_stag = 0x01020304;
+    return iut.post(command);
+  };
+  row("Read", [&] {
+    const Work read = begun(operation::read);
+    const auto asked = expect_message(Opcode::read_request).read_request();
+    peer.send(read_response(asked->sink_stag, asked->sink_offset, payload(8)));
+    expect(read, completes().with_length(8), "rdmap.read.response-delivered-to-ulp");
+    expect(sink, holds(payload(8)), "rdmap.read.response-delivered-to-ulp");
+  });
+  row("Atomic", [&] {
+    need_atomics(*this);
+    const Work atomic = begun(operation::fetch_add);
+    const auto asked = expect_message(Opcode::atomic_request).atomic_request();
+    peer.send(atomic_response(asked->request_id, 7));
+    expect(atomic, completes(), "rdmap.atomic.response-delivered-to-ulp");
+  });
 }
 
 CONFORMANCE_CASE(access_that_a_connected_endpoint_is_given_holds_from_then_on,

@@ -62,6 +62,8 @@ constexpr std::array items{
              "Does its API report the depths and the access rights of an endpoint?"},
     PicsItem{capability::signal_all, false, "",
              "Can its consumer have each request complete, signaled or not?"},
+    PicsItem{capability::armed_once, false, "",
+             "Can its consumer arm a completion queue for one wakeup alone?"},
     PicsItem{capability::backlog, false, "",
              "Can its consumer say how many connection requests may wait?"},
     PicsItem{capability::event_objects, false, "",

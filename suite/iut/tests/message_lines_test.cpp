@@ -53,6 +53,7 @@ const char* const commands[] = {
     R"({"number":32,"type":"post_work_chain","requests":[{"endpoint":7,"work":3,"operation":"send","pieces":[],"remote_stag":0,"remote_offset":0,"invalidate_stag":0,"fence":false,"signaled":true,"inline_data":false,"add_or_swap":0,"compare":0,"immediate":"0000000000000000","window":0,"window_access":[]}]})",
     R"({"number":18446744073709551615,"type":"cancel","command":25})",
     R"({"number":33,"type":"arm_completion_queue","queue":10,"solicited_only":true})",
+    R"({"number":38,"type":"create_completion_queue","queue":11,"depth":8,"solicited_only":false,"armed_once":true})",
     R"({"number":34,"type":"allocate_region","region":1,"domain":2,"length":8192,"pages":2,"fill":255})",
     R"({"number":36,"type":"set_endpoint_access","endpoint":7,"access":["remote_read","remote_write"]})",
     R"({"number":37,"type":"create_endpoint","endpoint":8,"domain":0,"shared_queue":0,"send_depth":1,"receive_depth":2,"max_pieces":3,"completion_depth":0,"completion_queue":0,"max_inline":0,"signal_all":true})",

@@ -215,7 +215,7 @@ iut::Reply ReferenceDriver::perform(const iut::ArmSharedQueueLimit& command) {
 
 // ---- completion queues ----
 
-auto ReferenceDriver::make_completion_queue(std::uint64_t depth, std::optional<verbs::Arm> drained)
+auto ReferenceDriver::make_completion_queue(std::uint64_t depth, std::optional<Drained> drained)
     -> std::expected<verbs::CompletionQueueHandle, verbs::Error> {
   const auto most = std::min<std::uint64_t>(depth, rnic_->attributes().max_completions);
   const auto queue = rnic_->create_completion_queue(
@@ -223,7 +223,7 @@ auto ReferenceDriver::make_completion_queue(std::uint64_t depth, std::optional<v
       [this](verbs::CompletionQueueHandle woken) { completed(woken); });
   if (!queue || !drained) return queue;
   drained_[*queue] = *drained;
-  must(rnic_->arm(*queue, *drained));
+  must(rnic_->arm(*queue, drained->arm));
   return queue;
 }
 
@@ -231,7 +231,9 @@ iut::Reply ReferenceDriver::perform(const iut::CreateCompletionQueue& command) {
   if (command.queue == 0 || completion_queues_.contains(command.queue))
     return bad_handle("completion queue", command.queue);
   const auto made = make_completion_queue(
-      command.depth, command.solicited_only ? verbs::Arm::solicited : verbs::Arm::next);
+      command.depth,
+      Drained{.arm = command.solicited_only ? verbs::Arm::solicited : verbs::Arm::next,
+              .again = !command.armed_once.value_or(false)});
   if (!made) return failed(made.error(), "create completion queue");
   const verbs::CompletionQueueHandle handle = *made;
   completion_queues_[command.queue] = {handle, resources_.add([this, handle] {
@@ -274,10 +276,9 @@ auto ReferenceDriver::completions_for(const iut::CreateEndpoint& command, std::u
   // Completions that are reported late wait in the queue beside those of later work.
   constexpr std::uint64_t late_completions = 4096;
   const std::uint64_t spare = offer_.completion_delay.count() != 0 ? late_completions : 0;
-  const auto queue =
-      command.completion_depth == 0
-          ? make_completion_queue(receives + command.send_depth + spare, verbs::Arm::next)
-          : make_completion_queue(command.completion_depth, std::nullopt);
+  const auto queue = command.completion_depth == 0
+                         ? make_completion_queue(receives + command.send_depth + spare, Drained{})
+                         : make_completion_queue(command.completion_depth, std::nullopt);
   if (!queue) return std::unexpected(failed(queue.error(), "create completion queue"));
   return *queue;
 }

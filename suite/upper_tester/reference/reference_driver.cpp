@@ -346,8 +346,8 @@ void ReferenceDriver::completed(verbs::CompletionQueueHandle queue) {
 }
 
 void ReferenceDriver::drain(verbs::CompletionQueueHandle queue) {
-  const auto arm = drained_.find(queue);
-  if (arm == drained_.end()) return;
+  const auto drained = drained_.find(queue);
+  if (drained == drained_.end()) return;
   std::array<verbs::Completion, 16> completions;
   for (;;) {
     const auto count = rnic_->poll(queue, completions);
@@ -356,7 +356,7 @@ void ReferenceDriver::drain(verbs::CompletionQueueHandle queue) {
       if (const iut::Handle endpoint = endpoint_of(each.queue_pair); endpoint != 0)
         emit(completion_event(endpoint, each));
   }
-  must(rnic_->arm(queue, arm->second));
+  if (drained->second.again) must(rnic_->arm(queue, drained->second.arm));
 }
 
 void ReferenceDriver::drain_own(iut::Handle endpoint) {

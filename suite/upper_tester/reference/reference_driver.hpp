@@ -108,9 +108,15 @@ class ReferenceDriver final : public Driver {
   void handle(const rnic::access::ConnectionFailed& event);
   void handle(const rnic::access::ConnectionEnded& event);
   void handle(const rnic::verbs::AsyncEvent& event);
+  /// A completion queue that is emptied when it wakes the driver: how it is armed for that, and whether
+  /// it is armed again then.
+  struct Drained {
+    rnic::verbs::Arm arm = rnic::verbs::Arm::next;
+    bool again = true;
+  };
   /// Called when there are completions.
   void completed(rnic::verbs::CompletionQueueHandle queue);
-  /// Emits all completions that are there and arms the queue again.
+  /// Emits all completions that are there, and arms the queue again if that is wanted.
   void drain(rnic::verbs::CompletionQueueHandle queue);
   /// Emits the completions in an endpoint's own queue before the event that says that its connection is
   /// over.
@@ -119,7 +125,7 @@ class ReferenceDriver final : public Driver {
   [[nodiscard]] std::expected<rnic::verbs::CompletionQueueHandle, iut::Reply> completions_for(
       const iut::CreateEndpoint& command, std::uint64_t receives);
   [[nodiscard]] std::expected<rnic::verbs::CompletionQueueHandle, rnic::verbs::Error>
-  make_completion_queue(std::uint64_t depth, std::optional<rnic::verbs::Arm> drained);
+  make_completion_queue(std::uint64_t depth, std::optional<Drained> drained);
 
   [[nodiscard]] static std::expected<Region, iut::Reply> allocate(
       const iut::RegisterMemory& command);
@@ -164,8 +170,8 @@ class ReferenceDriver final : public Driver {
   std::map<iut::Handle, Held<rnic::verbs::WindowHandle>> windows_;
   std::map<iut::Handle, Held<rnic::verbs::SharedQueueHandle>> shared_queues_;
   std::map<iut::Handle, Held<rnic::verbs::CompletionQueueHandle>> completion_queues_;
-  /// How each queue is armed. The completions of others remain in them, so that they overflow.
-  std::map<rnic::verbs::CompletionQueueHandle, rnic::verbs::Arm> drained_;
+  /// The completions of others remain in them, so that they overflow.
+  std::map<rnic::verbs::CompletionQueueHandle, Drained> drained_;
   std::map<iut::Handle, Endpoint> endpoints_;
   std::map<iut::Handle, Held<rnic::access::ListenerId>> listeners_;
   std::map<iut::Handle, rnic::access::ConnectionId> requests_;

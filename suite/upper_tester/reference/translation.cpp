@@ -155,6 +155,7 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
                                         capability::endpoint_access,
                                         capability::endpoint_attributes,
                                         capability::signal_all,
+                                        capability::armed_once,
                                         capability::backlog,
                                         capability::event_objects,
                                         capability::wildcard_listen,

@@ -157,7 +157,7 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                  capability::endpoint_access, capability::endpoint_attributes,
                                  capability::signal_all,      capability::backlog,
                                  capability::event_objects,   capability::wildcard_listen,
-                                 capability::loopback};
+                                 capability::armed_once,      capability::loopback};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
                                capability::local_invalidate});

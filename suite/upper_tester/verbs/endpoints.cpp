@@ -70,6 +70,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateCompletionQ
   SharedCompletions made;
   made.token = next_token_++;
   made.solicited_only = command.solicited_only;
+  made.armed_once = command.armed_once.value_or(false);
   made.queue.reset(ibv_create_cq(device_.context.get(), static_cast<int>(command.depth),
                                  reinterpret_cast<void*>(made.token), completion_channel_.get(),
                                  0));

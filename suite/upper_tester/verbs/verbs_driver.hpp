@@ -65,7 +65,7 @@ class VerbsDriver final : public Driver {
   struct SharedCompletions {
     CompletionQueue queue;
     Token token = 0;
-    bool solicited_only = false;
+    bool solicited_only = false, armed_once = false;
   };
   struct Listener {
     CmId id;

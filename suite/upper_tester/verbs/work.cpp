@@ -271,7 +271,8 @@ void VerbsDriver::drain(ibv_cq* queue, Token token) {
   if (owner == nullptr && shared == nullptr) return;
   // Armed before it is emptied, so that no completion is missed.
   const bool solicited_only = shared != nullptr && shared->solicited_only;
-  if (const int error = ibv_req_notify_cq(queue, solicited_only ? 1 : 0); error != 0) {
+  const bool again = shared == nullptr || !shared->armed_once;
+  if (const int error = again ? ibv_req_notify_cq(queue, solicited_only ? 1 : 0) : 0; error != 0) {
     iut::AsynchronousEvent event;
     if (owner != nullptr) event.endpoint = owner->link.endpoint();
     event.kind = "cq_error";

@@ -8,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <list>
+#include <utility>
 #include <vector>
 
 namespace suite::cases::dat {
@@ -28,7 +30,17 @@ iut::ChildProcess started(const DatBody& body, PeerRole role) {
 
 }  // namespace
 
-std::string_view role_text(PeerRole role) { return role == PeerRole::accepts ? "accept" : "hold"; }
+std::string_view role_text(PeerRole role) {
+  switch (role) {
+    case PeerRole::accepts:
+      return "accept";
+    case PeerRole::holds:
+      return "hold";
+    case PeerRole::registers:
+      return "register";
+  }
+  std::unreachable();
+}
 
 Peer::Peer(DatBody& body, PeerRole role) : body_(body), child_(started(body, role)) {
   const std::string word = next_word();
@@ -114,6 +126,13 @@ class Server {
     static_cast<void>(next_request());
     say("request");
   }
+  void register_regions() {
+    std::vector<DAT_RMR_CONTEXT> contexts;
+    while (regions_.size() < 8)
+      contexts.push_back(regions_.emplace_back(ia_, pz_.get(), 64).remote().rmr_context);
+    say(fmt::format("{}", fmt::join(contexts, "-")));
+    static_cast<void>(next_request());  // until it is killed
+  }
 
  private:
   DAT_CR_HANDLE next_request() {
@@ -127,6 +146,7 @@ class Server {
   Cno cno_;
   Pz pz_;
   Lmr lmr_;
+  std::list<Lmr> regions_;
   Evd requests_;
   Psp psp_;
   std::vector<Side> sides_;
@@ -140,6 +160,8 @@ int serve(const DatTarget& target, std::string_view role) {
     for (;;) {
       if (role == role_text(PeerRole::accepts))
         server.accept_next();
+      else if (role == role_text(PeerRole::registers))
+        server.register_regions();
       else
         server.hold_next();
     }

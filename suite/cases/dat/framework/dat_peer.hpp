@@ -17,6 +17,8 @@ enum class PeerRole : std::uint8_t {
   accepts,
   /// It does not answer them.
   holds,
+  /// None comes. It registers regions, and writes their RMR contexts as one word.
+  registers,
 };
 [[nodiscard]] std::string_view role_text(PeerRole role);
 
@@ -30,12 +32,12 @@ class Peer {
   [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
   /// Waits until it writes this: `request` (it has one), `established`.
   void await(std::string_view word);
+  /// Waits until it writes a word.
+  [[nodiscard]] std::string next_word();
   /// Ends it by SIGKILL, and returns when the kernel has freed all that it held.
   void kill();
 
  private:
-  [[nodiscard]] std::string next_word();
-
   DatBody& body_;
   iut::ChildProcess child_;
   std::string unread_;

@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
   app.add_flag("--session", given,
                "what the session consists of is read from standard input, a line of JSON");
   app.add_option("--serve", role, "be the second process of a case")
-      ->check(CLI::IsMember({"accept", "hold"}));
+      ->check(CLI::IsMember({"accept", "hold", "register"}));
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
   app.add_option("--address", target.address,
                  "the address of the IA, if it is not the one that the IA reports");

@@ -21,6 +21,16 @@ namespace suite::cases::dat {
   return octets;
 }
 
+/// What the provider says.
+[[nodiscard]] inline DAT_COUNT most_private_data(const Ia& ia) {
+  DAT_PROVIDER_ATTR attr{};
+  if (CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE,
+           &attr) != DAT_SUCCESS)
+    throw CaseStop{Verdict::inconclusive,
+                   "the provider does not report its limit for private data"};
+  return attr.max_private_data_size;
+}
+
 inline DAT_RETURN ask(const Ia& ia, const Ep& ep, DAT_CONN_QUAL qualifier,
                       std::vector<std::byte> data = {}) {
   return CALL(dat_ep_connect, ep.get(), ia.address(), qualifier, DAT_TIMEOUT_INFINITE,
