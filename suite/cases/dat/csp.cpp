@@ -107,6 +107,10 @@ DAT_CASE(communicator_of_another_transport_is_refused, calls(dat_csp_create),
   form.protocol = IPPROTO_UDP;
   refused("UDP", form);
   form = common.comm;
+  form.type = SOCK_DGRAM;
+  form.protocol = 0;
+  refused("datagrams of the usual protocol", form);
+  form = common.comm;
   form.domain = AF_UNIX;
   refused("local sockets", form);
   form = common.comm;

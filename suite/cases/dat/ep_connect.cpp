@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Connections: connect, dup_connect, common_connect, and the events with which they end.
 #include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
 
+#include "base/file_descriptor.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_ep_attributes.hpp"
@@ -95,6 +98,38 @@ void expect_timed_out(DatBody& body, const DAT_EVENT& event) {
   body.advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
                    "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
 }
+
+/// A TCP port that answers no more connections: its queue of them is full.
+class FullPort {
+ public:
+  explicit FullPort(DatBody& body) : address_(address_of(body.ia(), 0)) {
+    socklen_t size = sizeof address_;
+    const int listener = add_socket();
+    if (::bind(listener, address(), size) != 0 || ::listen(listener, 0) != 0 ||
+        ::getsockname(listener, address(), &size) != 0)
+      body.stop(Verdict::inconclusive, "no TCP port at the IA's address");
+    constexpr int most = 16, milliseconds = 100;
+    for (int i = 0; i < most; ++i) {
+      pollfd waiting{.fd = add_socket(), .events = POLLOUT, .revents = 0};
+      (void)::connect(waiting.fd, address(), size);
+      if (::poll(&waiting, 1, milliseconds) == 0) return;
+    }
+    body.stop(Verdict::inconclusive, "a queue of no connections does not become full");
+  }
+  [[nodiscard]] DAT_CONN_QUAL qualifier() const {
+    return ntohs(reinterpret_cast<const sockaddr_in&>(address_).sin_port);  // of either family
+  }
+
+ private:
+  sockaddr* address() { return reinterpret_cast<sockaddr*>(&address_); }
+  int add_socket() {
+    constexpr int type = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
+    return sockets_.emplace_back(::socket(address_.ss_family, type, 0)).get();
+  }
+
+  sockaddr_storage address_;
+  std::vector<base::FileDescriptor> sockets_;
+};
 
 /// A connect with a time limit to a service point that does not decide.
 template <typename Connect>
@@ -435,6 +470,17 @@ DAT_CASE(undecided_common_connect_times_out, calls(dat_ep_common_connect),
     sockaddr_storage address = address_of(ia(), qualifier);
     return common_connect(ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), options);
   });
+}
+
+DAT_CASE(connect_to_a_host_that_does_not_answer_times_out, calls(dat_ep_connect),
+         rules("dat.ep-connect.timed-out")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const FullPort port(*this);
+  expect(start_connect(ia(), client.ep.get(), port.qualifier(), within(time_to_ask(*this))),
+         succeeds);
+  expect_timed_out(*this, next_event(client.connection));
+  expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
 DAT_CASE(acceptance_after_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept),

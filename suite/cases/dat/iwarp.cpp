@@ -59,6 +59,12 @@ DAT_CASE(request_comes_over_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_c
   expect(streams.connect(sent), succeeds, "dat.iw-socket-connect.success");
   const auto request = arrival(*this, streams.requests);
   same(*this, "service point", request.sp_handle.psp_handle, streams.ssp);
+  // The qualifier of a socket is its own port (dat.h, on the event).
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  (void)::getsockname(streams.passive_socket, reinterpret_cast<sockaddr*>(&own), &size);
+  const DAT_CONN_QUAL port = ntohs(reinterpret_cast<const sockaddr_in&>(own).sin_port);
+  advise_that(request.conn_qual == port, value_text(port), value_text(request.conn_qual));
   DAT_CR_PARAM param{};
   expect(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &param), succeeds);
   same(*this, "endpoint", param.local_ep_handle, streams.passive.ep.get());

@@ -213,6 +213,27 @@ DAT_CASE(private_data_that_is_cut_is_flagged, calls(dat_cr_query), rules("dat.cr
 
 namespace {
 
+/// The first segment of a Send, and not its last.
+bool begin_send(const RawPeer& peer, std::size_t octets, std::byte fill) {
+  UntaggedHeader header;
+  header.ddp = rnic::wire::DdpControl::make(false, false);
+  header.rdmap = RdmapControl::make(Opcode::send);
+  header.message_sequence_number = 1;
+  RawPeer::Octets segment(octets_of(header).begin(), octets_of(header).end());
+  segment.resize(segment.size() + octets, fill);
+  return peer.send_fpdu(segment);
+}
+
+/// Octets that the provider places while the process reads them.
+bool placed_within(std::chrono::milliseconds time, const std::byte& octet, std::byte wanted) {
+  const auto latest = std::chrono::steady_clock::now() + time;
+  while (*const_cast<const volatile std::byte*>(&octet) != wanted) {
+    if (std::chrono::steady_clock::now() > latest) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 /// A Read Request that has come to the peer.
 std::optional<ReadRequestHeader> read_request_to(const RawPeer& peer) {
   const auto ulpdu = peer.receive_fpdu();
@@ -379,6 +400,23 @@ DAT_CASE(each_cause_of_a_terminate_ends_the_connection,
                   "dat.ep-connect.error-event");
       expect_state(streams.passive.ep, DAT_EP_STATE_DISCONNECTED, "dat.ep-connect.error-event");
     });
+}
+
+DAT_CASE(buffer_of_a_message_that_has_begun_is_counted, calls(dat_ep_recv_query),
+         rules("dat.ep-recv-query.success")) {
+  Streams streams(*this);
+  const Lmr memory(ia(), streams.pz.get(), 32);
+  for (const DAT_UINT64 id : {1U, 2U})
+    need(post_recv(streams.passive.ep.get(), {memory.triplet((id - 1) * 16, 16)}, id),
+         "no receive");
+  const RawPeer peer = connect_by_hand(*this, streams);
+  constexpr std::byte fill{0x5A};
+  if (!begin_send(peer, 8, fill)) stop(Verdict::inconclusive, "the segment cannot be sent");
+  if (!placed_within(std::chrono::seconds(1), memory.octets().front(), fill))
+    stop(Verdict::not_applicable, "nothing is placed before the whole message is there");
+  DAT_COUNT held = -7, span = -7;
+  expect(CALL(dat_ep_recv_query, streams.passive.ep.get(), &held, &span), succeeds);
+  expect_that(held == DAT_VALUE_UNKNOWN || held == 2, "2 buffers", fmt::format("{} buffers", held));
 }
 
 DAT_CASES_OF_FILE(iwarp_wire)

@@ -214,6 +214,14 @@ DAT_CASE(bind_of_the_objects_of_another_ia_is_refused, calls(dat_rmr_bind),
   refused("endpoint", setup.own, others.active.ep);
 }
 
+DAT_CASE(regions_of_two_ias_have_contexts_that_differ, calls(dat_lmr_create),
+         rules("rdmap.security.stag-unpredictable")) {
+  const Ia first(target()), second(target());
+  const std::string contexts = drawn_contexts(first);
+  expect_that(drawn_contexts(second) != contexts, "others than another IA has been given",
+              contexts);
+}
+
 DAT_CASES_OF_FILE(other_ia)
 
 }  // namespace suite::cases::dat

@@ -93,7 +93,7 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
       const auto one = expect_message(Opcode::read_request).read_request();
       const auto two = expect_message(Opcode::read_request).read_request();
       const auto [reply, fenced] = iut.try_post(fenced_work(*this, operation, opcode));
-      // siw takes none: what follows a Read is what has to wait.
+      // Not every API takes a fenced Read.
       if (reply.outcome != iut::Outcome::ok)
         stop(opcode == Opcode::read_request ? Verdict::not_applicable : Verdict::error,
              fmt::format("the API takes no fenced {}: {}", operation, reply.error));

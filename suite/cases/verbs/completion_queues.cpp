@@ -182,13 +182,24 @@ CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_no_others,
 CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_failed_ones,
                  rules("verbs.completion.failed-wakes", "ddp.close.llp-lost-indicated"),
                  needs(capability::completion_queues), in_both_roles) {
-  const iut::Handle endpoint = endpoint_on(iut, create_completion_queue(iut, true));
-  Peer& other = another_peer();
-  establish(other, {.endpoint = endpoint, .opening = true});
-  const Work receive = iut.post_receive(16, endpoint);
-  other.reset();
-  expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
-  expect(receive, flushed());
+  const auto woken_by = [&](const char* name, const std::function<Work(iut::Handle)>& post) {
+    row(name, [&] {
+      const iut::Handle endpoint = endpoint_on(iut, create_completion_queue(iut, true));
+      Peer& other = another_peer();
+      establish(other, {.endpoint = endpoint, .opening = true});
+      const Work failing = post(endpoint);
+      other.reset();
+      expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+      expect(failing, completes_in_error());
+    });
+  };
+  woken_by("receive", [&](iut::Handle endpoint) { return iut.post_receive(16, endpoint); });
+  woken_by("Read", [&](iut::Handle endpoint) {
+    iut::PostWork read =
+        work_on(iut.register_memory(8, access::remote_write), operation::read, endpoint);
+    read.remote_stag = remote_stag;
+    return iut.post(read);
+  });
 }
 
 CONFORMANCE_CASE(queue_that_is_armed_twice_wakes_for_both,

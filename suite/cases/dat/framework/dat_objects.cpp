@@ -164,6 +164,15 @@ DAT_RMR_TRIPLET Lmr::remote(std::size_t offset, std::size_t length) const {
   return triplet;
 }
 
+std::string drawn_contexts(const Ia& ia) {
+  const Pz pz = ia.pz();
+  std::vector<Lmr> regions;
+  std::vector<DAT_RMR_CONTEXT> contexts;
+  for (int i = 0; i < 8; ++i)
+    contexts.push_back(regions.emplace_back(ia, pz.get(), 64).remote().rmr_context);
+  return fmt::format("{}", fmt::join(contexts, "-"));
+}
+
 // ---------------------------------------------------------------- connections
 
 DAT_EVENT next_event(const Evd& evd) {

@@ -125,6 +125,9 @@ class Ia {
   sockaddr_storage address_{};
 };
 
+/// The RMR contexts of eight regions, registered one after the other, as one word.
+[[nodiscard]] std::string drawn_contexts(const Ia& ia);
+
 /// A Connection Qualifier without a listener, as far as one can know: one that neither a provider
 /// nor another process of a case is likely to choose.
 [[nodiscard]] DAT_CONN_QUAL free_qualifier(const Ia& ia);

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <list>
 #include <utility>
 #include <vector>
 
@@ -127,10 +126,7 @@ class Server {
     say("request");
   }
   void register_regions() {
-    std::vector<DAT_RMR_CONTEXT> contexts;
-    while (regions_.size() < 8)
-      contexts.push_back(regions_.emplace_back(ia_, pz_.get(), 64).remote().rmr_context);
-    say(fmt::format("{}", fmt::join(contexts, "-")));
+    say(drawn_contexts(ia_));
     static_cast<void>(next_request());  // until it is killed
   }
 
@@ -146,7 +142,6 @@ class Server {
   Cno cno_;
   Pz pz_;
   Lmr lmr_;
-  std::list<Lmr> regions_;
   Evd requests_;
   Psp psp_;
   std::vector<Side> sides_;

@@ -14,7 +14,7 @@ BOOST_AUTO_TEST_CASE(the_hello_claims_every_capability_and_states_limits) {
   const iut::Hello& hello = two.a.iut().hello();
   BOOST_TEST(hello.version == iut::protocol_version);
   BOOST_TEST(hello.driver == "reference");
-  BOOST_TEST(hello.capabilities.size() == 36U);
+  BOOST_TEST(hello.capabilities.size() == 37U);
   BOOST_TEST(hello.limits.at("max_ird") > 0);
   BOOST_TEST(hello.limits.at("max_private_data") == 508);
 }
