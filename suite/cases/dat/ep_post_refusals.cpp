@@ -150,12 +150,21 @@ void judge_privileges(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, 
   });
 }
 
-void judge_flags(DatBody& body, Post post) {
+void judge_flags(DatBody& body, Post post, bool receive) {
   const PairWithMemory setup(body);
-  body.row("unsignalled, which the endpoint does not have", [&] {
-    body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, 1,
+  const auto unsignalled_refused = [&](const PairWithMemory& at) {
+    body.expect(post(at.pair, at.peer, {at.own.triplet(0, 8)}, 1,
                      with_flags(DAT_COMPLETION_UNSIGNALLED_FLAG)),
                 returns(DAT_INVALID_PARAMETER));
+  };
+  body.row("unsignalled, which the endpoint does not have", [&] { unsignalled_refused(setup); });
+  body.row("unsignalled, which the endpoint has for the other direction", [&] {
+    DAT_EP_ATTR attr = attributes_of(body, make_side(body.ia(), body.ia().pz()).ep);
+    (receive ? attr.request_completion_flags : attr.recv_completion_flags) =
+        DAT_COMPLETION_UNSIGNALLED_FLAG;
+    PairOptions attributes;
+    attributes.attributes = &attr;
+    unsignalled_refused(PairWithMemory(body, attributes));
   });
   body.row("flags that no header defines", [&] {
     body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, 1, with_flags(0x4000)),
@@ -200,7 +209,7 @@ void judge_flush(DatBody& body, Post post, bool receive) {
     judge_privileges(*this, post, &DAT_EP_ATTR::limit, sink);                                   \
   }                                                                                             \
   DAT_CASE(slug##_of_wrong_flags_is_refused, calls(function), rules("dat." prefix ".flags")) {  \
-    judge_flags(*this, post);                                                                   \
+    judge_flags(*this, post, passive);                                                          \
   }                                                                                             \
   DAT_CASE(slug##_after_the_end_is_flushed, calls(function), rules("dat." prefix ".flushed")) { \
     judge_flush(*this, post, passive);                                                          \
