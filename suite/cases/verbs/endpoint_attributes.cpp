@@ -207,7 +207,8 @@ CONFORMANCE_CASE(own_work_needs_no_access_of_its_endpoint,
     const auto asked = expect_message(Opcode::read_request).read_request();
     peer.send(read_response(asked->sink_stag, asked->sink_offset, payload(8)));
     expect(read, completes().with_length(8), "rdmap.read.response-delivered-to-ulp");
-    expect(sink, holds(payload(8)), "rdmap.read.response-delivered-to-ulp");
+    expect_that(iut.read_memory(sink) == payload(8), "the octets of the Response", "other octets",
+                "rdmap.read.response-delivered-to-ulp");
   });
   row("Atomic", [&] {
     need_atomics(*this);
