@@ -224,9 +224,11 @@ CONFORMANCE_CASE(queue_that_is_armed_twice_wakes_for_both,
 }
 
 CONFORMANCE_CASE(queue_that_has_woken_its_consumer_waits_to_be_armed_again,
-                 rules("verbs.completion.one-wakeup-for-a-request"),
+                 rules("verbs.completion.one-wakeup-for-a-request",
+                       "verbs.completion.solicited-wakes"),
                  needs(capability::completion_queues, capability::armed_once)) {
   const auto wakes_once = [&](const char* name, bool solicited_only) {
+    const RuleRef wakes = solicited_only ? RuleRef("verbs.completion.solicited-wakes") : RuleRef{};
     row(name, [&] {
       const iut::CreateCompletionQueue command{.queue = iut.new_handle(),
                                                .depth = 256,
@@ -241,13 +243,13 @@ CONFORMANCE_CASE(queue_that_has_woken_its_consumer_waits_to_be_armed_again,
       for (int i = 0; i < 4; ++i) receives.push_back(iut.post_receive(16, endpoint));
       const auto bring = [&] { other.send(send_solicited(payload(8))); };
       bring();
-      expect(receives[0], completes().with_length(8));
+      expect(receives[0], completes().with_length(8), wakes);
       bring();
       bring();
       expect_none(completion_of(receives[1]) | completion_of(receives[2]));
       iut.call(iut::ArmCompletionQueue{command.queue, solicited_only}, "arm the queue again");
       bring();
-      for (const std::size_t i : {1, 2, 3}) expect(receives[i], completes().with_length(8));
+      for (const std::size_t i : {1, 2, 3}) expect(receives[i], completes().with_length(8), wakes);
     });
   };
   wakes_once("for any completion", false);
