@@ -227,7 +227,8 @@ bool begin_send(const RawPeer& peer, std::size_t octets, std::byte fill) {
 /// Octets that the provider places while the process reads them.
 bool placed_within(std::chrono::milliseconds time, const std::byte& octet, std::byte wanted) {
   const auto latest = std::chrono::steady_clock::now() + time;
-  while (*const_cast<const volatile std::byte*>(&octet) != wanted) {
+  const volatile std::byte* const now = &octet;
+  while (*now != wanted) {
     if (std::chrono::steady_clock::now() > latest) return false;
     std::this_thread::yield();
   }

@@ -182,7 +182,8 @@ CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_no_others,
 CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_failed_ones,
                  rules("verbs.completion.failed-wakes", "ddp.close.llp-lost-indicated"),
                  needs(capability::completion_queues), in_both_roles) {
-  const auto woken_by = [&](const char* name, const std::function<Work(iut::Handle)>& post) {
+  const auto woken_by = [&](const char* name, const ExpectedCompletion& failed,
+                            const std::function<Work(iut::Handle)>& post) {
     row(name, [&] {
       const iut::Handle endpoint = endpoint_on(iut, create_completion_queue(iut, true));
       Peer& other = another_peer();
@@ -190,11 +191,12 @@ CONFORMANCE_CASE(queue_armed_for_solicited_completions_wakes_for_failed_ones,
       const Work failing = post(endpoint);
       other.reset();
       expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
-      expect(failing, completes_in_error());
+      expect(failing, failed);
     });
   };
-  woken_by("receive", [&](iut::Handle endpoint) { return iut.post_receive(16, endpoint); });
-  woken_by("Read", [&](iut::Handle endpoint) {
+  woken_by("receive", flushed(),
+           [&](iut::Handle endpoint) { return iut.post_receive(16, endpoint); });
+  woken_by("Read", completes_in_error(), [&](iut::Handle endpoint) {
     iut::PostWork read =
         work_on(iut.register_memory(8, access::remote_write), operation::read, endpoint);
     read.remote_stag = remote_stag;

@@ -74,7 +74,7 @@ KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::ArmSharedQueueL
 KverbsDriver::Answer KverbsDriver::run(std::uint64_t, const iut::CreateCompletionQueue& command) {
   if (command.queue == 0 || completion_queues_.count(command.queue) != 0)
     return exists("completion queue", command.queue);
-  if (command.solicited_only || command.armed_once)
+  if (command.solicited_only || command.armed_once.value_or(false))
     return unsupported("ib_alloc_cq arms its queue for all completions, again and again");
   rnic_kagent_cq made{};
   made.entries =
