@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "reference_rnic/wire/crc32c.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
@@ -10,10 +13,9 @@ namespace suite::lower_tester {
 
 Octets PayloadGenerator::octets(std::size_t size) {
   Octets data(size);
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    if (i % sizeof word == 0) word = engine_();
-    data[i] = static_cast<std::byte>(word >> 8 * (i % sizeof word));
+  for (std::size_t at = 0; at < size; at += sizeof(std::uint64_t)) {
+    const std::uint64_t word = engine_();
+    std::memcpy(data.data() + at, &word, std::min(sizeof word, size - at));
   }
   return data;
 }

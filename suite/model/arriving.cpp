@@ -69,6 +69,29 @@ void take_part(const Taking& taking, const SentPart& part) {
     place_early({state, taking.stream, taking.coverage, taking.after}, *segment);
 }
 
+bool begins_a_send(const Sent& sent) {
+  const auto* whole = std::get_if<SentSegment>(&sent);
+  if (whole == nullptr) return false;
+  const auto segment = wire::parse_segment(whole->ulpdu);
+  if (!segment || segment->tagged) return false;
+  const wire::UntaggedHeader& header = segment->untagged_header;
+  return header.queue_number.value() == send_queue && header.message_offset.value() == 0;
+}
+
+/// What arrives may be placed, or not; a message may take a receive of a shared queue.
+void take_open_ended(const Taking& taking, const Sent& sent) {
+  State state = taking.before;
+  const Stream& stream = state.streams[taking.stream];
+  for (Region& region : state.memory.regions)
+    if (region.domain == stream.terms.domain) region.indeterminate = true;
+  taking.after.push_back(state);
+  if (state.shared_of(stream) == nullptr || !begins_a_send(sent)) return;
+  for (State& each : with_shared_receive(state, taking.stream)) {
+    each.streams[taking.stream].receives = stream.receives;
+    taking.after.push_back(std::move(each));
+  }
+}
+
 /// RFC 5041 section 6.2: a half-close.
 void take_fin(const Taking& taking) {
   State state = taking.before;
@@ -98,6 +121,25 @@ void note_use(const Taking& taking, State& state, const Grant& grant) {
                              "ddp.security.stag-validity-mechanism"});
 }
 
+void refuse_closed_sources(const State& state, Coverage& coverage, States& after) {
+  for (std::size_t i = 0; i < state.streams.size(); ++i) {
+    const Stream& stream = state.streams[i];
+    if (stream.phase != Phase::running || stream.is_over()) continue;
+    for (const Response& response : stream.responses) {
+      if (!response.source) continue;
+      const auto& [stag, offset, length, use] = *response.source;
+      State refusing = state;
+      Faults faults;
+      refusing.memory.check(stag, offset, length, use, {i, stream.terms.domain}, faults);
+      if (!faults.any()) continue;
+      if (use == Use::atomic) faults.add(fault::atomic_protection);
+      coverage.took(Transition::closed_source_refused);
+      refuse({state, i, coverage, after}, std::move(refusing), faults.all(), SentSegment{});
+      break;
+    }
+  }
+}
+
 void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent) {
   Stream& stream = state.streams[taking.stream];
   stream.fault = fault;
@@ -125,13 +167,7 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
     return;
   }
   if (std::holds_alternative<SentFin>(sent)) return take_fin(taking);
-  if (receiver.phase == Phase::open_ended) {
-    // What arrives may be placed, or not.
-    State state = before;
-    for (Region& region : state.memory.regions)
-      if (region.domain == receiver.terms.domain) region.indeterminate = true;
-    return after.push_back(std::move(state));
-  }
+  if (receiver.phase == Phase::open_ended) return take_open_ended(taking, sent);
   if (receiver.phase != Phase::running || receiver.is_over()) {
     // RFC 5041 section 7.2: nothing is placed or delivered any more.
     coverage.took(Transition::ignored_after_error);

@@ -12,6 +12,8 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
             States& after);
 
 // -- its parts, by kind of segment --
+inline constexpr auto send_queue = static_cast<std::uint32_t>(wire::Queue::send);
+
 struct Taking {
   const State& before;
   std::size_t stream;
@@ -25,6 +27,9 @@ void place_early(const Taking& taking, const wire::Segment& segment);
 /// The states in which the stream's next message has a receive of the shared queue. Which of those
 /// that wait is the IUT's choice.
 [[nodiscard]] States with_shared_receive(const State& before, std::size_t stream);
+/// A Response may come after later messages (RFC 5040 section 5.5 rule 18, RFC 7306 section 5.4), and after
+/// what the consumer does: a Request whose source has been closed since may be refused then.
+void refuse_closed_sources(const State& state, Coverage& coverage, States& after);
 /// The stream has used what the STag opens, as it may.
 void note_use(const Taking& taking, State& state, const Grant& grant);
 /// An error: the stream ends, or the LLP drops what arrived, where it may.

@@ -19,11 +19,11 @@ std::vector<State> with_byte_order(const State& state) {
   return {little, big};
 }
 
-std::uint64_t word_at(base::Bytes octets, std::uint64_t offset, ByteOrder order) {
+std::uint64_t word_of(base::Bytes octets, ByteOrder order) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < word_size; ++i) {
     const std::size_t at = order == ByteOrder::big ? i : word_size - 1 - i;
-    word = word << 8 | std::to_integer<std::uint64_t>(octets[offset + at]);
+    word = word << 8 | std::to_integer<std::uint64_t>(octets[at]);
   }
   return word;
 }
@@ -88,7 +88,7 @@ void carry_out(const Taking& taking, State state, const wire::AtomicRequestHeade
   Region& region = *grant.region;
   const std::uint64_t at = request.remote_offset.value() - region.base;
   const ByteOrder order = state.memory.byte_order;
-  const std::uint64_t original = word_at(region.contents.octets(), at, order);
+  const std::uint64_t original = word_of(region.contents.part(at, word_size), order);
   const bool adds = (request.operation.value() & operation_mask) ==
                     static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
   const std::uint64_t result =
@@ -96,6 +96,8 @@ void carry_out(const Taking& taking, State state, const wire::AtomicRequestHeade
            : compare_swap(original, request);
   Response response;
   response.atomic = AtomicAnswer{region.handle, request.request_id.value(), original};
+  response.source =
+      Source{request.remote_stag.value(), request.remote_offset.value(), word_size, Use::atomic};
   response.indeterminate = region.indeterminate;
   state.store(region, at, octets_of(result, order));
   taking.coverage.took(Transition::atomic_asked);

@@ -57,8 +57,10 @@ void bind(State& state, std::size_t stream, const Work& work) {
 }
 
 void apply(State& state, const iut::WriteMemory& command, const iut::Reply&) {
-  if (Region* region = state.memory.find(command.region))
-    state.place(*region, command.offset, command.octets);
+  Region* region = state.memory.find(command.region);
+  if (region == nullptr) return;
+  state.place(*region, command.offset, command.octets);
+  state.written_beside_responses(*region);
 }
 
 SharedQueue* shared_queue(State& state, iut::Handle handle) {
@@ -88,9 +90,9 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply& reply) 
   Work work{.command = command, .payload = {}};
   work.new_stag = reply.stag;
   if (work.is_immediate()) {
-    work.payload.assign(command.immediate.begin(), command.immediate.end());
+    work.payload = Contents(command.immediate);
   } else if (carries_payload(work)) {
-    work.payload = state.gather(command.pieces);
+    work.payload = Contents(state.gather(command.pieces));
     work.indeterminate = std::ranges::any_of(command.pieces, [&](const iut::Piece& piece) {
       const Region* region = state.memory.find(piece.region);
       return region != nullptr && !state.is_known(*region);

@@ -2,20 +2,84 @@
 #include "suite/model/memory.hpp"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <cstring>
+#include <functional>
+#include <string_view>
 
 namespace suite::model {
 
-bool Contents::operator==(const Contents& other) const {
-  if (octets_ == other.octets_) return true;
-  return octets_->size() == other.octets_->size() &&
-         std::memcmp(octets_->data(), other.octets_->data(), octets_->size()) == 0;
+namespace {
+
+/// Calls `each(page, offset in it, octets before, how many)` for the parts of a range that pages hold.
+void for_each_part(std::uint64_t offset, std::uint64_t length, std::size_t page_size,
+                   const auto& each) {
+  for (std::uint64_t done = 0; done < length;) {
+    const std::uint64_t at = offset + done, into = at % page_size;
+    const std::uint64_t count = std::min(length - done, page_size - into);
+    each(at / page_size, into, done, count);
+    done += count;
+  }
+}
+
+}  // namespace
+
+Contents::Contents(base::Bytes octets) : size_(octets.size()) {
+  if (octets.empty()) return;
+  pages_ = std::make_shared<Pages>((size_ + page_size - 1) / page_size);
+  // Whole pages are compared: what is behind the last octet is 0.
+  for (auto& page : *pages_) page = std::make_shared<Page>();
+  write(0, octets);
+}
+
+Octets Contents::part(std::uint64_t offset, std::uint64_t length) const {
+  Octets octets(length);
+  for_each_part(offset, length, page_size, [&](auto page, auto into, auto done, auto count) {
+    std::memcpy(octets.data() + done, (*pages_)[page]->octets.data() + into, count);
+  });
+  return octets;
+}
+
+Contents::Pages& Contents::own_pages() {
+  if (pages_.use_count() > 1) pages_ = std::make_shared<Pages>(*pages_);
+  return *pages_;
 }
 
 void Contents::write(std::uint64_t offset, base::Bytes octets) {
   if (octets.empty()) return;
-  if (octets_.use_count() > 1) octets_ = std::make_shared<Octets>(*octets_);
-  std::ranges::copy(octets, octets_->begin() + static_cast<std::ptrdiff_t>(offset));
+  Pages& pages = own_pages();
+  for_each_part(offset, octets.size(), page_size, [&](auto page, auto into, auto done, auto count) {
+    std::shared_ptr<Page>& own = pages[page];
+    if (own.use_count() > 1) own = std::make_shared<Page>(*own);
+    std::memcpy(own->octets.data() + into, octets.data() + done, count);
+    own->digest = std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(own->octets.data()), page_size});
+  });
+}
+
+bool Contents::are(base::Bytes octets) const {
+  if (size_ != octets.size()) return false;
+  bool same = true;
+  for_each_part(0, size_, page_size, [&](auto page, auto, auto done, auto count) {
+    same = same && std::memcmp((*pages_)[page]->octets.data(), octets.data() + done, count) == 0;
+  });
+  return same;
+}
+
+std::size_t Contents::digest() const {
+  std::size_t digest = size_;
+  if (pages_)
+    for (const auto& page : *pages_) boost::hash_combine(digest, page->digest);
+  return digest;
+}
+
+bool Contents::operator==(const Contents& other) const {
+  if (size_ != other.size_) return false;
+  if (pages_ == other.pages_) return true;
+  return std::ranges::equal(*pages_, *other.pages_, [](const auto& one, const auto& two) {
+    return one == two || (one->digest == two->digest &&
+                          std::memcmp(one->octets.data(), two->octets.data(), page_size) == 0);
+  });
 }
 
 bool Region::operator==(const Region& other) const {

@@ -3,6 +3,8 @@
 // octets (RFC 5040 section 7.2, RFC 5041 section 7.1, RFC 5042 section 2).
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,18 +17,35 @@ namespace suite::model {
 
 using base::Octets;
 
-/// Octets that states share until one of them writes.
+/// Octets that states share, page by page, until one of them writes.
 class Contents {
  public:
-  Contents() : octets_(std::make_shared<Octets>()) {}
-  explicit Contents(Octets octets) : octets_(std::make_shared<Octets>(std::move(octets))) {}
+  Contents() = default;
+  explicit Contents(base::Bytes octets);
 
-  [[nodiscard]] const Octets& octets() const { return *octets_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// `offset + length` is at most the size.
+  [[nodiscard]] Octets part(std::uint64_t offset, std::uint64_t length) const;
+  [[nodiscard]] Octets all() const { return part(0, size_); }
   void write(std::uint64_t offset, base::Bytes octets);
+  /// They are these.
+  [[nodiscard]] bool are(base::Bytes octets) const;
+  /// Equal for equal octets, and different for most others.
+  [[nodiscard]] std::size_t digest() const;
   bool operator==(const Contents& other) const;
 
  private:
-  std::shared_ptr<Octets> octets_;
+  static constexpr std::size_t page_size = 4096;
+  struct Page {
+    std::array<std::byte, page_size> octets{};
+    std::size_t digest = 0;
+  };
+  using Pages = std::vector<std::shared_ptr<Page>>;
+
+  Pages& own_pages();
+
+  std::size_t size_ = 0;
+  std::shared_ptr<Pages> pages_;
 };
 
 struct Region {
@@ -46,7 +65,7 @@ struct Region {
   /// Its contents are not known (RFC 5040 section 5.5: a buffer in use is indeterminate).
   bool indeterminate = false;
 
-  [[nodiscard]] std::uint64_t length() const { return contents.octets().size(); }
+  [[nodiscard]] std::uint64_t length() const { return contents.size(); }
   bool operator==(const Region& other) const;
 };
 
@@ -89,6 +108,14 @@ struct Accessor {
 enum class Use : std::uint8_t { write, read, atomic };
 /// Of words that Atomics work on (RFC 7306 sections 5.1.1 and 5.1.2); found out by their results.
 enum class ByteOrder : std::uint8_t { unknown, little, big };
+
+/// What a Request asks for.
+struct Source {
+  std::uint32_t stag = 0;
+  std::uint64_t offset = 0, length = 0;
+  Use use = Use::read;
+  bool operator==(const Source&) const = default;
+};
 
 struct Memory;
 /// Rules about an STag that is no longer valid.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
+#include <unordered_map>
 
 #include "suite/model/arriving.hpp"
 #include "suite/model/commands.hpp"
@@ -19,9 +21,29 @@ struct Node {
   Taken taken;
 };
 
-void add_new(States& states, State state) {
-  if (std::ranges::find(states, state) == states.end()) states.push_back(std::move(state));
-}
+/// Without duplicates, in the order of their coming: there can be thousands.
+class DistinctStates {
+ public:
+  void add(State state) {
+    if (!states_.empty() && !is_new(state)) return;
+    states_.push_back(std::move(state));
+  }
+  [[nodiscard]] bool empty() const { return states_.empty(); }
+  [[nodiscard]] States take() { return std::move(states_); }
+
+ private:
+  bool is_new(const State& state) {
+    if (states_.size() == 1) places_[states_.front().digest()].push_back(0);
+    auto& alike = places_[state.digest()];
+    const auto is_it = [&](std::size_t place) { return states_[place] == state; };
+    if (std::ranges::any_of(alike, is_it)) return false;
+    alike.push_back(states_.size());
+    return true;
+  }
+
+  States states_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>> places_;
+};
 
 /// A segment that waited for a receive is processed once there is one (docs/disputes.md D9).
 void take_held(const State& state, Coverage& coverage, States& after) {
@@ -39,7 +61,7 @@ void take_held(const State& state, Coverage& coverage, States& after) {
       for (const State& one : now) arrive(one, i, each, coverage, next);
       now = std::move(next);
     }
-    for (State& one : now) add_new(after, std::move(one));
+    std::ranges::move(now, std::back_inserter(after));
   }
 }
 
@@ -84,9 +106,9 @@ void Model::take_inputs() {
   if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
   std::deque<Node> open;  // grows while references to its nodes are in use
   // With many inputs there are many nodes: a new one is compared only with those that have taken the same.
-  std::map<Taken, std::vector<const Node*>> known;
+  std::map<std::pair<Taken, std::size_t>, std::vector<const Node*>> known;
   const auto add = [&](State state, const Taken& taken) {
-    auto& alike = known[taken];
+    auto& alike = known[{taken, state.digest()}];
     const auto is_it = [&state](const Node* node) { return node->state == state; };
     if (std::ranges::any_of(alike, is_it)) return;
     alike.push_back(&open.emplace_back(std::move(state), taken));
@@ -98,7 +120,7 @@ void Model::take_inputs() {
     }
     open.emplace_back(std::move(state), Taken(sent_.size() + 1));
   }
-  states_.clear();
+  DistinctStates last;
   for (std::size_t at = 0; at < open.size(); ++at) {
     Node& node = open[at];
     bool is_last = true;
@@ -106,7 +128,10 @@ void Model::take_inputs() {
       is_last = false;
       Taken taken = node.taken;
       ++taken[list];
+      States refusing;
+      for (const State& state : after) refuse_closed_sources(state, coverage_, refusing);
       for (State& state : after) add(std::move(state), taken);
+      for (State& state : refusing) add(std::move(state), taken);
     };
     if (node.taken.back() < done_.size()) {
       const Done& done = done_[node.taken.back()];
@@ -122,8 +147,10 @@ void Model::take_inputs() {
       arrive(node.state, i, sent_[i][node.taken[i]], coverage_, after);
       go_on(i, std::move(after));
     }
-    if (is_last) add_new(states_, std::move(node.state));
+    if (is_last) last.add(std::move(node.state));
+    node.state = {};  // all that have taken as much are known by now
   }
+  states_ = last.take();
   done_.clear();
   for (auto& list : sent_) list.clear();
   for (State& state : states_)
@@ -135,7 +162,7 @@ void Model::take_inputs() {
 template <typename Explain>
 std::optional<Finding> Model::filter(const Explain& explain, const std::string& came) {
   take_inputs();
-  States left;
+  DistinctStates left;
   std::optional<Contradiction> first;
   std::vector<Finding> advisories;
   for (State& state : states_) {
@@ -143,7 +170,7 @@ std::optional<Finding> Model::filter(const Explain& explain, const std::string& 
     const auto explained = explain(state, Watch{coverage_, own});
     if (explained) {
       if (left.empty()) advisories = std::move(own);
-      add_new(left, std::move(state));
+      left.add(std::move(state));
     } else if (!first) {
       first = explained.error();
     }
@@ -151,7 +178,7 @@ std::optional<Finding> Model::filter(const Explain& explain, const std::string& 
   // After a finding the states are of no more use than to describe what was known.
   if (left.empty()) return Finding{first->rules, first->admissible, came, false};
   advisories_.insert(advisories_.end(), advisories.begin(), advisories.end());
-  states_ = std::move(left);
+  states_ = left.take();
   return std::nullopt;
 }
 

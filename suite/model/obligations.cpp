@@ -32,7 +32,7 @@ Explained owes_no_answer(const Stream& stream) {
                                              : RuleId("rdmap.read.valid-request-answered"),
              "rdmap.atomic.request-queue-depth", "rdmap.read.valid-request-answered",
              "rdmap.read.request-processed-by-rdmap", "rdmap.resources.read-queue-holds-ird"}),
-        fmt::format("a Read Response of {} octets", stream.responses.front().octets.size()));
+        fmt::format("a Read Response of {} octets", stream.responses.front().contents.size()));
   if (!stream.receives.empty() && stream.receives.front().filled)
     return owed(
         with_oddities(stream,

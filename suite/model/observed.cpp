@@ -240,9 +240,9 @@ Explained explain_low(State& state, const Watch& watch) {
 
 Explained explain(const State& state, iut::Handle handle, const Octets& octets) {
   const Region* region = state.memory.find(handle);
-  if (region == nullptr || !state.is_known(*region) || octets == region->contents.octets())
-    return {};
-  const auto [seen, known] = std::ranges::mismatch(octets, region->contents.octets());
+  if (region == nullptr || !state.is_known(*region) || region->contents.are(octets)) return {};
+  const Octets contents = region->contents.all();
+  const auto [seen, known] = std::ranges::mismatch(octets, contents);
   std::vector<RuleId> rules{"ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"};
   if (state.memory.byte_order != ByteOrder::unknown)
     rules.insert(

@@ -36,7 +36,7 @@ std::string text_of(const Work& work) {
 
 bool is_payload_of(const SeenMessage& seen, const Work& work) {
   if (work.indeterminate) return seen.payload.size() == work.payload.size();
-  return seen.payload == work.payload;
+  return work.payload.are(seen.payload);
 }
 
 /// RFC 5040 Figures 4 and 5: the faults of a message whose turn it is.
@@ -231,7 +231,7 @@ std::string text_of(const Response& response) {
   if (response.atomic)
     return fmt::format("an Atomic Response to Request {:#x} with {:#018x}",
                        response.atomic->request_id, response.atomic->original);
-  return fmt::format("a Read Response of {} octets to {:#010x}+{:#x}", response.octets.size(),
+  return fmt::format("a Read Response of {} octets to {:#010x}+{:#x}", response.contents.size(),
                      response.sink_stag, response.sink_offset);
 }
 
@@ -296,17 +296,17 @@ Explained explain_response(Stream& stream, const SeenMessage& seen, const Watch&
         {"rdmap.read.responses-in-request-order", "rdmap.read.requests-processed-in-order",
          "rdmap.order.responses-in-delivery-order"},
         text_of(due));
-  if (seen.stag != due.sink_stag && !(due.octets.empty() && seen.payload.empty()))
+  if (seen.stag != due.sink_stag && !(due.contents.size() == 0 && seen.payload.empty()))
     return contradiction({"rdmap.read.sink-stag-copied"}, text_of(due));
-  if (seen.offset != due.sink_offset && !(due.octets.empty() && seen.payload.empty()))
+  if (seen.offset != due.sink_offset && !(due.contents.size() == 0 && seen.payload.empty()))
     return contradiction({"rdmap.read.sink-to-copied", "rdmap.read.sink-to-arbitrary",
                           "rdmap.read.response-nonzero-offset"},
                          text_of(due));
-  if (!seen.cut_off && seen.payload.size() != due.octets.size())
+  if (!seen.cut_off && seen.payload.size() != due.contents.size())
     return contradiction({"rdmap.read.response-length-matches-request",
                           "rdmap.read.message-size-range", "rdmap.read.partial-buffer"},
                          text_of(due));
-  if (!seen.cut_off && !due.indeterminate && seen.payload != due.octets)
+  if (!seen.cut_off && !due.indeterminate && !due.contents.are(seen.payload))
     return contradiction({"rdmap.read.response-data-from-source", "rdmap.read.src-to-arbitrary",
                           "rdmap.order.read-sees-earlier-write"},
                          "the octets of the source");

@@ -2,6 +2,7 @@
 #include "suite/model/state.hpp"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <tuple>
 
 namespace suite::model {
@@ -63,6 +64,38 @@ std::size_t Stream::open_like(const Work& one) const {
   }));
 }
 
+namespace {
+
+void add_to(std::size_t& digest, const auto&... values) {
+  (boost::hash_combine(digest, values), ...);
+}
+
+void add_to(std::size_t& digest, const Stream& stream) {
+  add_to(digest, static_cast<unsigned>(stream.phase), stream.fault.causes.size(), stream.may_send,
+         stream.unfinished.size(), stream.held.size(), stream.peer_closed, stream.closing,
+         stream.gives_up, stream.terminate_seen, stream.iut_closed, stream.iut_reset,
+         stream.disconnected, stream.error_reported, stream.receives.size(), stream.work.size(),
+         stream.responses.size());
+  for (const Incoming& each : stream.incoming) add_to(digest, each.open, each.end);
+  for (const std::uint32_t each : stream.next_msn) add_to(digest, each);
+  for (const Receive& each : stream.receives) add_to(digest, each.work, each.filled);
+  for (const Work& each : stream.work)
+    add_to(digest, each.sent, each.done, each.received, each.indeterminate);
+  for (const Response& each : stream.responses) add_to(digest, each.indeterminate);
+}
+
+}  // namespace
+
+std::size_t State::digest() const {
+  std::size_t digest = 0;
+  for (const Stream& each : streams) add_to(digest, each);
+  for (const SharedQueue& each : shared_queues) add_to(digest, each.waiting.size(), each.is_low);
+  for (const Region& each : memory.regions)
+    add_to(digest, each.valid, each.users, each.indeterminate, each.contents.digest());
+  for (const Window& each : memory.windows) add_to(digest, each.bound, each.stag);
+  return digest;
+}
+
 const SharedQueue* State::shared_of(const Stream& stream) const {
   const auto found =
       std::ranges::find(shared_queues, stream.terms.shared_queue, &SharedQueue::handle);
@@ -91,6 +124,14 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   for (const Stream& stream : streams)
     for (const Response& response : stream.responses)
       if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
+}
+
+void State::written_beside_responses(Region& region) const {
+  const auto fills = [&](const Work& work) {
+    return work.asks() && work.sent && overlaps(work.command.pieces, region.handle);
+  };
+  for (const Stream& stream : streams)
+    if (std::ranges::any_of(stream.work, fills)) region.indeterminate = true;
 }
 
 void State::written_while_in_use(const Region& region) {
@@ -123,8 +164,8 @@ Octets State::gather(const std::vector<iut::Piece>& pieces) const {
   for (const iut::Piece& piece : pieces) {
     const Region* region = memory.find(piece.region);
     if (region == nullptr) continue;
-    const auto from = region->contents.octets().begin() + static_cast<std::ptrdiff_t>(piece.offset);
-    octets.insert(octets.end(), from, from + piece.length);
+    const Octets part = region->contents.part(piece.offset, piece.length);
+    octets.insert(octets.end(), part.begin(), part.end());
   }
   return octets;
 }

@@ -49,7 +49,7 @@ struct Receive {
 struct Work {
   iut::PostWork command;
   /// The source of a Send or Write when it was posted.
-  Octets payload;
+  Contents payload;
   /// The source was written while the work was in progress (docs/disputes.md D52).
   bool indeterminate = false;
   /// Seen on the wire, or executed if it needs nothing on the wire.
@@ -98,9 +98,11 @@ struct AtomicAnswer {
 struct Response {
   std::uint32_t sink_stag = 0;
   std::uint64_t sink_offset = 0;
-  Octets octets;
+  Contents contents;
   bool indeterminate = false;
   std::optional<AtomicAnswer> atomic{};
+  /// None for a Read of no octets.
+  std::optional<Source> source{};
   bool operator==(const Response&) const = default;
 };
 
@@ -224,6 +226,9 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  /// Something other than a Response is placed there: in the sink of a Read or Atomic that is not complete
+  /// either may be last (RFC 5040 section 5.5 rules 3 and 6).
+  void written_beside_responses(Region& region) const;
   /// What is being sent from there is not determined (RFC 5040 section 5.5).
   void written_while_in_use(const Region& region);
   /// Its octets are determined.
@@ -231,6 +236,8 @@ struct State {
   /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).
   void store(Region& region, std::uint64_t offset, base::Bytes octets);
   [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
+  /// Equal for equal states, and different for most others.
+  [[nodiscard]] std::size_t digest() const;
   /// Memory comes last: most of what differs differs before.
   bool operator==(const State& other) const {
     return streams == other.streams && shared_queues == other.shared_queues &&

@@ -62,6 +62,7 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
   if (const auto grant = state.memory.of_stag(segment.stag); grant && !segment.payload.empty()) {
     note_use(taking, state, *grant);
     state.place(*grant->region, segment.offset - grant->region->base, segment.payload);
+    state.written_beside_responses(*grant->region);
   }
   taking.after.push_back(std::move(state));
 }

@@ -12,7 +12,6 @@ namespace {
 using wire::Opcode;
 using wire::Queue;
 
-constexpr std::uint32_t send_queue = static_cast<std::uint32_t>(Queue::send);
 constexpr std::uint32_t read_queue = static_cast<std::uint32_t>(Queue::read_request);
 constexpr std::uint32_t atomic_queue = static_cast<std::uint32_t>(Queue::atomic_response);
 constexpr std::uint32_t terminate_queue = static_cast<std::uint32_t>(Queue::terminate);
@@ -204,10 +203,9 @@ void deliver_read_request(const Taking& taking, State state, const Untagged& fie
     const Grant grant = *state.memory.of_stag(stag);
     note_use(taking, state, grant);
     Region& source = *grant.region;
+    response.source = Source{stag, offset, length, Use::read};
     response.indeterminate = !state.is_known(source);
-    const auto from =
-        source.contents.octets().begin() + static_cast<std::ptrdiff_t>(offset - source.base);
-    response.octets.assign(from, from + length);
+    response.contents = Contents(source.contents.part(offset - source.base, length));
     taking.coverage.took(Transition::read_asked);
   }
   owe(taking, std::move(state), std::move(response));
@@ -276,7 +274,10 @@ void accept(const Taking& taking, State state, const Untagged& fields) {
   message.opcode = fields.opcode;
   message.ulp_word = fields.ulp_word;
   if (fields.queue == send_queue && !wire::is_immediate(fields.opcode)) {
-    state.place(stream.free_receive()->pieces, fields.offset, fields.payload);
+    const std::vector<iut::Piece>& pieces = stream.free_receive()->pieces;
+    state.place(pieces, fields.offset, fields.payload);
+    for (const iut::Piece& piece : pieces)
+      if (Region* region = state.memory.find(piece.region)) state.written_beside_responses(*region);
     taking.coverage.took(Transition::segment_of_send);
   } else {
     message.octets.resize(std::max<std::size_t>(message.octets.size(), fields.end()));

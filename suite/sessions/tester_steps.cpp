@@ -295,7 +295,7 @@ class TesterStep {
       if (region.stag != to.stag || to.offset < region.base) continue;
       const std::uint64_t at = to.offset - region.base;
       if (at + sizeof word <= region.length())
-        std::memcpy(&word, region.contents.octets().data() + at, sizeof word);
+        std::memcpy(&word, region.contents.part(at, sizeof word).data(), sizeof word);
     }
     return word;
   }

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/arriving.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "suite/model/observed.hpp"
+
+using namespace suite;
+using namespace suite::model;
+
+namespace {
+
+constexpr iut::Handle domain = 1, sink = 2, queue = 3;
+constexpr std::uint32_t stag = 0x1234;
+
+/// A stream of the domain, and a region of it that the peer may use.
+State running() {
+  Region region;
+  region.handle = sink;
+  region.domain = domain;
+  region.stag = stag;
+  region.access.remote_read = region.access.remote_write = region.access.remote_atomic = true;
+  region.contents = Contents(Octets(64));
+  Stream stream;
+  stream.terms.domain = domain;
+  State state;
+  state.memory.regions.push_back(std::move(region));
+  state.streams.push_back(std::move(stream));
+  return state;
+}
+
+State owing(Use use) {
+  State state = running();
+  Response response;
+  response.source = Source{stag, 0, 8, use};
+  state.streams[0].responses.push_back(std::move(response));
+  return state;
+}
+
+States refusing(const State& state) {
+  Coverage coverage;
+  States after;
+  refuse_closed_sources(state, coverage, after);
+  return after;
+}
+
+SentSegment segment_of(const auto& header, std::size_t payload) {
+  const wire::Bytes octets = wire::octets_of(header);
+  SentSegment sent;
+  sent.ulpdu.assign(octets.begin(), octets.end());
+  sent.ulpdu.resize(octets.size() + payload, std::byte{0x5A});
+  return sent;
+}
+
+SentSegment send_segment() {
+  wire::UntaggedHeader header;
+  header.rdmap = wire::RdmapControl::make(wire::Opcode::send);
+  header.message_sequence_number = 1;
+  return segment_of(header, 4);
+}
+
+SentSegment write_segment() {
+  wire::TaggedHeader header;
+  header.rdmap = wire::RdmapControl::make(wire::Opcode::rdma_write);
+  header.stag = stag;
+  return segment_of(header, 8);
+}
+
+States after(const State& before, const SentSegment& sent) {
+  Coverage coverage;
+  States states;
+  arrive(before, 0, sent, coverage, states);
+  return states;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_request_is_not_refused_while_its_source_is_open) {
+  BOOST_TEST(refusing(owing(Use::read)).empty());
+  BOOST_TEST(refusing(owing(Use::atomic)).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_request_whose_source_is_closed_before_the_response_may_be_refused) {
+  for (const Use use : {Use::read, Use::atomic}) {
+    State state = owing(use);
+    state.memory.revoke(stag);
+    const States states = refusing(state);
+    BOOST_REQUIRE(states.size() == 1U);
+    BOOST_TEST((states[0].streams[0].phase == Phase::refusing));
+    BOOST_TEST(admits(states[0].streams[0].fault, wire::cause::rdmap_invalid_stag));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_that_has_ended_refuses_nothing_more) {
+  State state = owing(Use::read);
+  state.memory.revoke(stag);
+  state.streams[0].phase = Phase::terminated;
+  BOOST_TEST(refusing(state).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_message_of_an_open_ended_stream_may_take_a_shared_receive) {
+  State state = running();
+  state.streams[0].phase = Phase::open_ended;
+  state.streams[0].terms.shared_queue = queue;
+  state.shared_queues.push_back({queue, {Receive{}}, 1, false});
+  const States states = after(state, send_segment());
+  BOOST_REQUIRE(states.size() == 2U);
+  BOOST_TEST(!states[0].shared_queues[0].is_low);
+  BOOST_TEST(states[1].shared_queues[0].is_low);
+  BOOST_TEST(after(state, write_segment()).size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_write_into_the_sink_of_an_open_read_leaves_it_undetermined) {
+  State state = running();
+  BOOST_TEST(!after(state, write_segment()).front().memory.regions[0].indeterminate);
+  Work read;
+  read.command.operation = iut::operation::read;
+  read.command.pieces = {{sink, 0, 8}};
+  state.streams[0].work.push_back(read);
+  BOOST_TEST(!after(state, write_segment()).front().memory.regions[0].indeterminate);
+  state.streams[0].work[0].sent = true;
+  BOOST_TEST(after(state, write_segment()).front().memory.regions[0].indeterminate);
+}
