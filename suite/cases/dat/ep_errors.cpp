@@ -264,7 +264,7 @@ DAT_CASE(read_to_a_window_of_memory_that_is_not_open_fails, calls(dat_ep_post_rd
   for (const ClosedMemory& closed : closed_memory(write_alone))
     row(closed.name, [&] {
       PairWithMemory setup(*this);
-      const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+      const Window window = bind_window(setup.pair.pz, setup.pair.active, setup.own);
       HeldMemory held;
       const DAT_RMR_TRIPLET from = closed.triplet(*this, setup, held);
       const DAT_RMR_TRIPLET to = window.triplet(setup.own, 16);
@@ -296,7 +296,7 @@ DAT_CASE(window_that_only_reads_is_not_written, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.remote", "dat.ep-connect.error-event")) {
   PairWithMemory setup(*this);
   const Window window = bind_window(
-      setup.pair, setup.pair.passive, setup.peer,
+      setup.pair.pz, setup.pair.passive, setup.peer,
       flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG));
   need(post_write(setup.active(), {setup.own.triplet(0, 16)}, window.triplet(setup.peer, 16), 1),
        "no write");
@@ -309,7 +309,7 @@ DAT_CASE(window_that_only_writes_is_not_read, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-connect.error-event")) {
   PairWithMemory setup(*this);
   const Window window = bind_window(
-      setup.pair, setup.pair.passive, setup.peer,
+      setup.pair.pz, setup.pair.passive, setup.peer,
       flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG));
   need(post_read(setup.active(), {setup.own.triplet(0, 16)}, window.triplet(setup.peer, 16), 1),
        "no read");

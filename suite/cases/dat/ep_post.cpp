@@ -80,7 +80,7 @@ DAT_CASE(cookies_come_back_whole,
                               "dat.ep-post-recv.success");
     }
   });
-  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  const Window window = bind_window(setup.pair.pz, setup.pair.active, setup.own);
   judge("RDMA Read to a window", "dat.ep-post-rdma-read-to-rmr.success", [&](DAT_UINT64 id) {
     const DAT_RMR_TRIPLET to = window.triplet(setup.own, 8), from = setup.peer.remote(0, 8);
     return post_read_to_rmr(ep, &to, &from, id);
@@ -240,7 +240,7 @@ DAT_CASE(read_by_the_passive_side_works_as_well, calls(dat_ep_post_rdma_read),
 DAT_CASE(read_fills_a_window, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.success")) {
   PairWithMemory setup(*this);
-  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  const Window window = bind_window(setup.pair.pz, setup.pair.active, setup.own);
   const DAT_RMR_TRIPLET to = window.triplet(setup.own, 64), from = setup.peer.remote(0, 64);
   expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 3), succeeds);
   const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
@@ -255,7 +255,7 @@ DAT_CASE(read_fills_no_more_of_a_window_than_its_source, calls(dat_ep_post_rdma_
   const auto fills = [&](const char* name, std::size_t source, std::size_t sink) {
     row(name, [&] {
       PairWithMemory setup(*this);
-      const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+      const Window window = bind_window(setup.pair.pz, setup.pair.active, setup.own);
       const DAT_RMR_TRIPLET to = window.triplet(setup.own, sink),
                             from = setup.peer.remote(0, source);
       expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 3), succeeds);
@@ -274,7 +274,7 @@ DAT_CASE(read_fills_no_more_of_a_window_than_its_source, calls(dat_ep_post_rdma_
 DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.success")) {
   PairWithMemory setup(*this);
-  const Window window = bind_window(setup.pair, setup.pair.passive, setup.peer);
+  const Window window = bind_window(setup.pair.pz, setup.pair.passive, setup.peer);
   need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(200, 20)}, 5), "no receive");
   expect(post_send_with_invalidate(setup.pair.active.ep.get(), {setup.own.triplet(0, 12)}, 6,
                                    window.context),
@@ -404,7 +404,7 @@ DAT_CASE(read_of_no_octets_completes, calls(dat_ep_post_rdma_read),
 DAT_CASE(read_of_no_octets_to_a_window_completes, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.zero-length")) {
   const PairWithMemory setup(*this);
-  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  const Window window = bind_window(setup.pair.pz, setup.pair.active, setup.own);
   const DAT_RMR_TRIPLET to = window.triplet(setup.own, 0), from = setup.peer.remote(0, 0);
   expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 1), succeeds);
   const auto got = expect_completion(setup.pair.active.requests, 1, DAT_DTO_SUCCESS);
@@ -414,7 +414,7 @@ DAT_CASE(read_of_no_octets_to_a_window_completes, calls(dat_ep_post_rdma_read_to
 DAT_CASE(send_of_no_octets_ends_a_window, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.zero-length")) {
   const PairWithMemory setup(*this);
-  const Window window = bind_window(setup.pair, setup.pair.passive, setup.peer);
+  const Window window = bind_window(setup.pair.pz, setup.pair.passive, setup.peer);
   need(post_recv(setup.pair.passive.ep.get(), {}, 5), "no receive");
   expect(post_send_with_invalidate(setup.pair.active.ep.get(), {}, 6, window.context), succeeds);
   const auto got = expect_completion(setup.pair.passive.receives, 5, DAT_DTO_SUCCESS);

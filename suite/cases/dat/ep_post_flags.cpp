@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "suite/cases/dat/framework/dat_posts.hpp"
+#include "suite/cases/dat/framework/dat_windows.hpp"
 
 namespace suite::cases::dat {
 
@@ -68,8 +69,8 @@ DAT_CASE(each_kind_of_request_can_be_suppressed,
          rules("dat.ep-post-send.suppress")) {
   for (std::size_t kind = 0; kind < 4; ++kind) {
     PairWithMemory setup(*this);
-    const Window sink = bind_window(setup.pair, setup.pair.active, setup.own);
-    const Window ended = bind_window(setup.pair, setup.pair.passive, setup.peer);
+    const Window sink = bind_window(setup.pair.pz, setup.pair.active, setup.own);
+    const Window ended = bind_window(setup.pair.pz, setup.pair.passive, setup.peer);
     const Request request = other_requests(setup, sink, ended)[kind];
     row(request.name, [&] {
       for (DAT_UINT64 id = 1; id <= 2; ++id)
@@ -194,6 +195,7 @@ DAT_CASE(each_unsignalled_completion_leaves_its_waiter_asleep,
 // A bind is done before the Write behind it starts, and the Write is placed.
 DAT_CASE(unsignalled_bind_leaves_its_waiter_asleep, calls(dat_rmr_bind, dat_evd_wait),
          rules("dat.ep-post-send.unsignalled")) {
+  need_windows(*this);
   const Pz pz = ia().pz();
   DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
   attr.request_completion_flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
@@ -201,9 +203,7 @@ DAT_CASE(unsignalled_bind_leaves_its_waiter_asleep, calls(dat_rmr_bind, dat_evd_
   options.attributes = &attr;
   PairWithMemory setup(*this, options);
   const Side& side = setup.pair.active;
-  DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_rmr_create, setup.pair.pz.get(), &handle), "no window");
-  const Rmr rmr(handle);
+  const Rmr rmr = make_window(*this, setup.pair.pz);
   const DAT_LMR_TRIPLET segment = setup.own.triplet(0, 64);
   DAT_RMR_CONTEXT context = 0;
   Waiter waiter(side.requests);
@@ -237,7 +237,7 @@ DAT_CASE(solicited_message_wakes_its_waiter,
       const Pair& pair = setup.pair;
       Window windows[2];
       if (invalidates)
-        for (Window& window : windows) window = bind_window(pair, pair.passive, setup.peer);
+        for (Window& window : windows) window = bind_window(pair.pz, pair.passive, setup.peer);
       for (DAT_UINT64 id = 1; id <= 2; ++id)
         need(post_recv(pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
       Waiter waiter(pair.passive.receives);
@@ -290,7 +290,7 @@ DAT_CASE(fenced_messages_wait_for_every_read,
       const Lmr source(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{2});
       Lmr sink(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{3});
       Window window;
-      if (invalidates) window = bind_window(pair, pair.passive, sink);
+      if (invalidates) window = bind_window(pair.pz, pair.passive, sink);
       need(post_recv(pair.passive.ep.get(), {sink.triplet()}, 9), "no receive");
       for (const std::size_t from : {std::size_t{0}, half})
         need(post_read(pair.active.ep.get(), {between.triplet(from, half)},
@@ -335,7 +335,7 @@ DAT_CASE(fenced_unbind_waits_for_the_read, calls(dat_rmr_bind, dat_ep_post_rdma_
   const std::size_t size = 256 * 1024;
   Lmr target(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{1});
   const Lmr source(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{2});
-  const Window window = bind_window(pair, pair.active, target);
+  const Window window = bind_window(pair.pz, pair.active, target);
   const DAT_RMR_TRIPLET to = window.triplet(target, size), from = source.remote();
   need(post_read_to_rmr(pair.active.ep.get(), &to, &from, 1), "no read");
   const DAT_LMR_TRIPLET none = target.triplet(0, 0);

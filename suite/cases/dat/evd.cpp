@@ -347,7 +347,7 @@ DAT_CASE(each_call_changes_its_part_alone,
   leaves("disable", waiting, true, on(dat_evd_disable));
   leaves("set_unwaitable", enabling, true, on(dat_evd_set_unwaitable));
   leaves("resize of a disabled and unwaitable one", enabling | waiting, true,
-         [&] { return CALL(dat_evd_resize, evd.get(), 16); });
+         [&] { return CALL(dat_evd_resize, evd.get(), 64); });
   leaves("modify_cno of such a one", enabling | waiting, false,
          [&] { return CALL(dat_evd_modify_cno, evd.get(), DAT_HANDLE_NULL); });
   leaves("modify_cno to a CNO", enabling | waiting, false,

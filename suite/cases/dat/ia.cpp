@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Interface adapters: dat_ia_open, dat_ia_close, and ia_ha_related, which only the provider's table
 // has.
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 #include "suite/cases/dat/framework/dat_threads.hpp"
 
@@ -42,6 +43,29 @@ struct HaRelated {
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
   Related call = nullptr;
 };
+
+/// A service point of an IA whose objects nobody frees one by one: the EVD of its requests.
+DAT_EVD_HANDLE listen(DatBody& body, DAT_IA_HANDLE ia, DAT_CONN_QUAL qualifier, bool reserved) {
+  const auto evd = [&](DAT_EVD_FLAGS flags) {
+    DAT_EVD_HANDLE handle{};
+    body.need(dat_evd_create(ia, 8, DAT_HANDLE_NULL, flags, &handle), "no EVD");
+    return handle;
+  };
+  const DAT_EVD_HANDLE requests = evd(DAT_EVD_CR_FLAG);
+  DAT_PSP_HANDLE psp{};
+  DAT_RSP_HANDLE rsp{};
+  if (!reserved) {
+    body.need(dat_psp_create(ia, qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp), "no PSP");
+    return requests;
+  }
+  DAT_PZ_HANDLE pz{};
+  DAT_EP_HANDLE ep{};
+  body.need(dat_pz_create(ia, &pz), "no PZ");
+  const DAT_EVD_HANDLE done = evd(DAT_EVD_DTO_FLAG);
+  body.need(dat_ep_create(ia, pz, done, done, evd(DAT_EVD_CONNECTION_FLAG), nullptr, &ep), "no EP");
+  body.need(dat_rsp_create(ia, qualifier, ep, requests, &rsp), "no RSP");
+  return requests;
+}
 
 }  // namespace
 
@@ -296,6 +320,26 @@ DAT_CASE(abrupt_close_ends_connections, calls(dat_ia_close), rules("dat.ia-close
   const DAT_EVENT_NUMBER end = next_event(side.connection).event_number;
   expect_that(end == DAT_CONNECTION_EVENT_DISCONNECTED || end == DAT_CONNECTION_EVENT_BROKEN,
               "DAT_CONNECTION_EVENT_DISCONNECTED", event_text(end));
+}
+
+DAT_CASE(abrupt_close_ends_requests_that_wait_for_an_answer,
+         calls(dat_ia_close, dat_psp_create, dat_rsp_create), rules("dat.ia-close.abrupt")) {
+  for (const bool reserved : {false, true})
+    row(reserved ? "at a reserved service point" : "at a public service point", [&] {
+      const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+      Opened other;
+      need(other.open(target().ia, 8), "no IA");
+      const DAT_EVD_HANDLE requests = listen(*this, other.ia, qualifier, reserved);
+      const Pz own = ia().pz();
+      const Side side = make_side(ia(), own);
+      need(start_connect(ia(), side.ep.get(), qualifier), "no connect");
+      DAT_EVENT request{};
+      DAT_COUNT more = 0;
+      need(dat_evd_wait(requests, DAT_TIMEOUT_INFINITE, 1, &request, &more), "no request");
+      expect(other.close(), succeeds);
+      const DAT_EVENT_NUMBER end = next_event(side.connection).event_number;
+      expect_that(end != DAT_CONNECTION_EVENT_ESTABLISHED, "a connect that fails", event_text(end));
+    });
 }
 
 DAT_CASE(abrupt_close_wakes_waiters_on_an_evd, calls(dat_ia_close, dat_evd_wait),

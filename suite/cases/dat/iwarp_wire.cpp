@@ -7,6 +7,7 @@
 
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
 #include "suite/cases/dat/framework/dat_raw_peer.hpp"
+#include "suite/cases/dat/framework/dat_shared_queue.hpp"
 #include "suite/cases/dat/framework/dat_streams.hpp"
 #include "suite/cases/dat/framework/own_network.hpp"
 
@@ -235,6 +236,20 @@ bool placed_within(std::chrono::milliseconds time, const std::byte& octet, std::
   return true;
 }
 
+/// The first segment of a Send is placed, at `first`; the endpoint still holds all `buffers`.
+void expect_begun_message_counted(DatBody& body, Streams& streams, const std::byte& first,
+                                  DAT_COUNT buffers) {
+  const RawPeer peer = connect_by_hand(body, streams);
+  constexpr std::byte fill{0x5A};
+  if (!begin_send(peer, 8, fill)) body.stop(Verdict::inconclusive, "the segment cannot be sent");
+  if (!placed_within(std::chrono::seconds(1), first, fill))
+    body.stop(Verdict::not_applicable, "nothing is placed before the whole message is there");
+  DAT_COUNT held = -7, span = -7;
+  body.expect(CALL(dat_ep_recv_query, streams.passive.ep.get(), &held, &span), succeeds);
+  body.expect_that(held == DAT_VALUE_UNKNOWN || held == buffers,
+                   fmt::format("{} of the buffers", buffers), fmt::format("{}", held));
+}
+
 /// A Read Request that has come to the peer.
 std::optional<ReadRequestHeader> read_request_to(const RawPeer& peer) {
   const auto ulpdu = peer.receive_fpdu();
@@ -405,19 +420,21 @@ DAT_CASE(each_cause_of_a_terminate_ends_the_connection,
 
 DAT_CASE(buffer_of_a_message_that_has_begun_is_counted, calls(dat_ep_recv_query),
          rules("dat.ep-recv-query.success")) {
-  Streams streams(*this);
-  const Lmr memory(ia(), streams.pz.get(), 32);
-  for (const DAT_UINT64 id : {1U, 2U})
-    need(post_recv(streams.passive.ep.get(), {memory.triplet((id - 1) * 16, 16)}, id),
-         "no receive");
-  const RawPeer peer = connect_by_hand(*this, streams);
-  constexpr std::byte fill{0x5A};
-  if (!begin_send(peer, 8, fill)) stop(Verdict::inconclusive, "the segment cannot be sent");
-  if (!placed_within(std::chrono::seconds(1), memory.octets().front(), fill))
-    stop(Verdict::not_applicable, "nothing is placed before the whole message is there");
-  DAT_COUNT held = -7, span = -7;
-  expect(CALL(dat_ep_recv_query, streams.passive.ep.get(), &held, &span), succeeds);
-  expect_that(held == DAT_VALUE_UNKNOWN || held == 2, "2 buffers", fmt::format("{} buffers", held));
+  row("a receive of the endpoint", [&] {
+    Streams streams(*this);
+    const Lmr memory(ia(), streams.pz.get(), 32);
+    for (const DAT_UINT64 id : {1U, 2U})
+      need(post_recv(streams.passive.ep.get(), {memory.triplet((id - 1) * 16, 16)}, id),
+           "no receive");
+    expect_begun_message_counted(*this, streams, memory.octets().front(), 2);
+  });
+  row("a receive of a shared queue", [&] {
+    Queue queue(*this);
+    need(queue.post(0), "no receive");
+    Streams streams(*this);
+    streams.passive = std::move(Users(*this, queue).receiver);
+    expect_begun_message_counted(*this, streams, queue.memory.octets().front(), 1);
+  });
 }
 
 DAT_CASES_OF_FILE(iwarp_wire)

@@ -7,6 +7,7 @@
 #include "suite/cases/dat/framework/dat_posts.hpp"
 #include "suite/cases/dat/framework/dat_requests.hpp"
 #include "suite/cases/dat/framework/dat_shared_queue.hpp"
+#include "suite/cases/dat/framework/dat_windows.hpp"
 
 namespace suite::cases::dat {
 
@@ -193,15 +194,14 @@ DAT_CASE(reservation_with_the_objects_of_another_ia_is_refused, calls(dat_rsp_cr
 
 DAT_CASE(bind_of_the_objects_of_another_ia_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
+  need_windows(*this);
   const Elsewhere elsewhere(target());
   const Pair others = connect_pair(elsewhere.ia, {});
   const Lmr others_memory(elsewhere.ia, others.pz.get(), 64);
   const PairWithMemory setup(*this);
   const auto refused = [&](const char* name, const Lmr& lmr, const Ep& ep) {
     row(name, [&] {
-      DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-      need(CALL(dat_rmr_create, setup.pair.pz.get(), &handle), "no window");
-      const Rmr rmr(handle);
+      const Rmr rmr = make_window(*this, setup.pair.pz);
       const DAT_LMR_TRIPLET segment = lmr.triplet();
       DAT_RMR_CONTEXT context = 0;
       expect(CALL(dat_rmr_bind, rmr.get(), lmr.get(), &segment, DAT_MEM_PRIV_ALL_FLAG,

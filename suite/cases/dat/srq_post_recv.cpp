@@ -70,21 +70,14 @@ DAT_CASE(receive_of_the_queue_tells_which_window_has_ended,
   Users users(*this, queue);
   users.connect(*this);
   const Lmr memory(ia(), queue.pz.get(), 64);
-  DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(DAT_RMR_CREATE_FOR_EP, queue.pz.get(), &handle), "no window");
-  const Rmr rmr(handle);
-  const DAT_LMR_TRIPLET segment = memory.triplet();
-  DAT_RMR_CONTEXT context = 0;
-  need(CALL(dat_rmr_bind, rmr.get(), memory.get(), &segment, DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA,
-            users.receiver.ep.get(), cookie(0), DAT_COMPLETION_DEFAULT_FLAG, &context),
-       "no bind");
-  (void)next_event(users.receiver.requests);
+  const Window window = bind_window(queue.pz, users.receiver, memory);
   expect(queue.post(5), succeeds);
-  expect(post_send_with_invalidate(users.sender.ep.get(), {memory.triplet(0, 8)}, 6, context),
-         succeeds);
+  expect(
+      post_send_with_invalidate(users.sender.ep.get(), {memory.triplet(0, 8)}, 6, window.context),
+      succeeds);
   const auto data = expect_completion(users.receiver.receives, 5, DAT_DTO_SUCCESS);
   same(*this, "operation", data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
-  same(*this, "context", data.rmr_context, context);
+  same(*this, "context", data.rmr_context, window.context);
 }
 
 DAT_CASE(threshold_needs_completions_of_the_queue_that_notify,

@@ -92,12 +92,11 @@ DAT_RMR_TRIPLET Window::triplet(const Lmr& over, std::size_t length) const {
   return triplet;
 }
 
-Window bind_window(const Pair& pair, const Side& side, const Lmr& lmr,
-                   DAT_MEM_PRIV_FLAGS privileges) {
+Window bind_window(const Pz& pz, const Side& side, const Lmr& lmr, DAT_MEM_PRIV_FLAGS privileges) {
   Window window;
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-  const DAT_RETURN made = called("dat_rmr_create_for_ep",
-                                 [&] { return DAT_RMR_CREATE_FOR_EP(pair.pz.get(), &handle); });
+  const DAT_RETURN made =
+      called("dat_rmr_create_for_ep", [&] { return DAT_RMR_CREATE_FOR_EP(pz.get(), &handle); });
   if (DAT_GET_TYPE(made) == DAT_NOT_IMPLEMENTED || DAT_GET_TYPE(made) == DAT_MODEL_NOT_SUPPORTED)
     throw CaseStop{Verdict::not_applicable, "the provider has no windows: " + return_text(made)};
   need(made, "no window");

@@ -58,7 +58,7 @@ struct Window {
   DAT_RMR_CONTEXT context = 0;
   [[nodiscard]] DAT_RMR_TRIPLET triplet(const Lmr& over, std::size_t length) const;
 };
-[[nodiscard]] Window bind_window(const Pair& pair, const Side& side, const Lmr& lmr,
+[[nodiscard]] Window bind_window(const Pz& pz, const Side& side, const Lmr& lmr,
                                  DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_ALL_FLAG);
 
 // ---------------------------------------------------------------- connections
