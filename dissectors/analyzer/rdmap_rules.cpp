@@ -268,9 +268,11 @@ void RdmapRules::read_request(const Incoming& incoming, const MessageStep& step)
   push(incoming, request, step);
   const Response& response = responses_[index_of(opposite(incoming.direction()))];
   const bool one_in_progress = response.active && response.matched && !response.request.rtr;
-  if (!doubt(incoming.direction()))
-    startup_->reads_outstanding(incoming,
-                                requests(incoming.direction()).reads() + (one_in_progress ? 1 : 0));
+  if (doubt(incoming.direction())) return;
+  const std::uint32_t outstanding =
+      requests(incoming.direction()).reads() + (one_in_progress ? 1U : 0U);
+  const std::uint32_t surplus = surplus_[index_of(incoming.direction())];
+  startup_->reads_outstanding(incoming, outstanding - std::min(outstanding, surplus));
 }
 
 void RdmapRules::atomic_request(const Incoming& incoming, const MessageStep& step) {
@@ -391,8 +393,12 @@ void RdmapRules::unsolicited(const Incoming& incoming, Unsolicited response) {
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
   response.text = describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length);
-  if (order_ == Order::as_it_happened) return raise(response);
-  slot = std::move(response);
+  if (order_ == Order::of_the_capture) {
+    slot = std::move(response);
+    return;
+  }
+  raise(response);
+  ++surplus_[index_of(opposite(incoming.direction()))];
 }
 
 /// If the requester sent anything else after the Response, there was no Request before it.
@@ -403,7 +409,9 @@ void RdmapRules::confirm_unasked(const Incoming& by) {
   const bool may_be_the_request =
       !slot->repeated && !by.segment.tagged &&
       opcode == (slot->atomic ? wire::Opcode::atomic_request : wire::Opcode::read_request);
-  if (!may_be_the_request) raise(*std::exchange(slot, std::nullopt));
+  if (may_be_the_request) return;
+  raise(*std::exchange(slot, std::nullopt));
+  ++surplus_[index_of(by.direction())];
 }
 
 void RdmapRules::raise(const Unsolicited& response) {

@@ -2,6 +2,7 @@
 // Tagged segments that arrive: RDMA Writes and Read Responses (RFC 5041 sections 5.2 and 7.1, RFC
 // 5040 sections 5.1, 5.2 and 7.2).
 #include "suite/model/arriving.hpp"
+#include "suite/model/commands.hpp"
 
 namespace suite::model {
 
@@ -80,6 +81,19 @@ bool can_be_placed(State& state, const Work& read, const Tagged& segment, const 
   return is_writable(state, segment, by);
 }
 
+/// A Read may have left without having been seen yet: then this is its Response, to another place.
+void answer_unseen_read(const Taking& taking, State state, const Tagged& segment) {
+  Stream& stream = state.streams[taking.stream];
+  const Work* next = next_to_leave(std::as_const(stream));
+  if (next == nullptr || !next->is_read() || !may_leave(stream, *next)) return;
+  for (const iut::Piece& piece : next->command.pieces)
+    if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
+  if (const auto grant = state.memory.of_stag(segment.stag)) grant->region->indeterminate = true;
+  stream.phase = Phase::open_ended;
+  taking.coverage.took(Transition::response_elsewhere);
+  taking.after.push_back(std::move(state));
+}
+
 void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {
   Stream& stream = state.streams[taking.stream];
   Work* read = stream.open_read();
@@ -107,7 +121,9 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
         sink && read != nullptr && segment.stag == read->sink_stag)
       sink->region->indeterminate = true;
     leave_open(state, segment, accessor(taking));
-    return refuse(taking, std::move(state), faults.all(), SentSegment{});
+    refuse(taking, state, faults.all(), SentSegment{});
+    if (read == nullptr) answer_unseen_read(taking, std::move(state), segment);
+    return;
   }
   // docs/disputes.md D58: no text says what happens to a Response that ends too early or too late.
   const bool ends = read->received + segment.payload.size() == read->length();

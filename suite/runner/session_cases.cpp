@@ -67,7 +67,7 @@ cases::ExpectationRecord record_of(const sessions::Found& found) {
 
 void bring_to_start(iut::Iut& iut, base::TimePoint deadline) {
   const std::uint64_t number = iut.post(iut::Reset{});
-  while (const auto event = iut.next_event(deadline)) {
+  while (const auto event = iut.is_gone() ? std::nullopt : iut.next_event(deadline)) {
     const auto* reply = std::get_if<iut::Reply>(&*event);
     if (reply != nullptr && reply->command == number) return;
   }
@@ -75,6 +75,9 @@ void bring_to_start(iut::Iut& iut, base::TimePoint deadline) {
 
 /// An agent that gives no reply, or breaks the rules of its own protocol, breaks no rule of an RFC.
 cases::Verdict verdict_of(const sessions::Played& played) {
+  if (played.gone)
+    return played.gone->why == iut::GoneEvent::Why::crashed ? cases::Verdict::fail
+                                                            : cases::Verdict::error;
   const sessions::Found* failure = played.failure();
   return failure != nullptr && failure->rules.empty() ? cases::Verdict::inconclusive
                                                       : cases::Verdict::pass;
@@ -114,8 +117,10 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
     return std::chrono::duration_cast<base::Duration>(time * environment.deadline_scale);
   };
   constexpr milliseconds patience{1500}, quiet{10};
+  // An agent that does not reply is given up first, and started again.
+  const base::Duration command_patience = environment.reply_deadline + std::chrono::seconds(1);
   environment.current_configuration.reset();
-  bring_to_start(environment.iut, environment.loop.now() + scaled(patience));
+  bring_to_start(environment.iut, environment.loop.now() + command_patience);
   const auto start = environment.loop.now();
   const auto session = session_of(one.id);
   if (!session) {
@@ -130,6 +135,7 @@ cases::CaseOutcome play_session(const cases::Case& one, cases::Environment& envi
                  .iut_address = family_of(one, environment) == Family::ipv6 ? environment.iut_ipv6
                                                                             : environment.iut_ipv4,
                  .patience = scaled(patience),
+                 .command_patience = command_patience,
                  .quiet = scaled(quiet),
                  .startup_patience = {}});
   cases::CaseOutcome outcome;

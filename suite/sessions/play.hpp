@@ -106,6 +106,8 @@ class Play {
   void end_stalls();
   void finish();
   void gather(base::TimePoint deadline);
+  /// Nothing once the upper tester is gone, which is noted.
+  std::optional<iut::Event> next_event(base::TimePoint deadline);
   bool gather_one(base::TimePoint deadline);
   void judge_wire(std::size_t stream);
   void judge_events();

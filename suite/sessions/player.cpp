@@ -90,8 +90,8 @@ iut::Reply Play::command(const iut::Command& command) {
 
 iut::Reply Play::ask(const iut::Command& command) {
   const std::uint64_t number = environment_.iut.post(command);
-  const base::TimePoint deadline = environment_.loop.now() + environment_.patience;
-  while (auto event = environment_.iut.next_event(deadline)) {
+  const base::TimePoint deadline = environment_.loop.now() + environment_.command_patience;
+  while (auto event = next_event(deadline)) {
     const auto* reply = std::get_if<iut::Reply>(&*event);
     if (reply != nullptr && reply->command == number) return *reply;
     events_.push_back(std::move(*event));
@@ -102,8 +102,20 @@ iut::Reply Play::ask(const iut::Command& command) {
   return none;
 }
 
-bool Play::gather_one(base::TimePoint deadline) {
+std::optional<iut::Event> Play::next_event(base::TimePoint deadline) {
   auto event = environment_.iut.next_event(deadline);
+  const auto* gone = event ? std::get_if<iut::GoneEvent>(&*event) : nullptr;
+  if (gone == nullptr) return event;
+  // No other events come any more, and these without an end.
+  if (!stopped_) played_.gone = *gone;
+  const char* what = gone->why == iut::GoneEvent::Why::crashed ? "the IUT's code crashed: "
+                                                               : "the upper tester is gone: ";
+  found({.rules = {}, .admissible = "a reply", .came = what + gone->detail});
+  return std::nullopt;
+}
+
+bool Play::gather_one(base::TimePoint deadline) {
+  auto event = next_event(deadline);
   if (event) events_.push_back(std::move(*event));
   return event.has_value();
 }

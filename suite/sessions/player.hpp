@@ -28,6 +28,8 @@ struct Found {
 
 struct Played {
   std::vector<Found> found;
+  /// The upper tester, or the IUT that it calls, has ended.
+  std::optional<iut::GoneEvent> gone;
   std::size_t steps = 0;
   model::Coverage coverage;
   std::vector<lower_tester::Step> exchange;
@@ -49,6 +51,8 @@ struct Environment {
   bool is_unconfigured = false;
   /// How long the IUT may take for what it must do.
   base::Duration patience = std::chrono::milliseconds(100);
+  /// How long it may take over the reply to a command: a driver may have to be loaded for it.
+  base::Duration command_patience = std::chrono::seconds(30);
   /// In real time: the IUT is done if it owes nothing and nothing came for this long. 0: it always gets
   /// all its time, which costs nothing where time is simulated.
   base::Duration quiet{};

@@ -104,6 +104,22 @@ BOOST_AUTO_TEST_CASE(which_request_a_response_answers_is_not_certain_after_a_los
   }
 }
 
+/// A Request that was on its way may have been answered by it, as its sender sees it.
+BOOST_AUTO_TEST_CASE(a_response_that_nobody_asked_for_makes_room_for_a_request) {
+  constexpr wire::EnhancedWords::Values depths{.ird = 2, .ord = 2};
+  for (const std::uint32_t requests : {3U, 4U}) {
+    Conversation it;
+    it.start(depths, depths);
+    it.send(initiator, ulpdu(Untagged{}));
+    it.send(responder, read_response());
+    it.send(initiator, ulpdu(Untagged{.msn = 2}));
+    for (std::uint32_t msn = 1; msn <= requests; ++msn) it.send(initiator, read_request(msn));
+    it.finish();
+    // The Response itself, and then what is beyond the depth whatever it was taken for.
+    BOOST_TEST((it.findings.size() > 1U) == (requests == 4U));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace dissectors::analyzer::tests

@@ -110,6 +110,22 @@ BOOST_AUTO_TEST_CASE(a_message_of_an_open_ended_stream_may_take_a_shared_receive
   BOOST_TEST(after(state, write_segment()).size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(a_response_may_be_for_a_read_that_has_not_been_seen_yet) {
+  State state = running();
+  state.streams[0].may_send = true;
+  state.streams[0].terms.depths.ord = 1;
+  SentSegment response = write_segment();
+  response.ulpdu[1] = std::byte{wire::RdmapControl::make(wire::Opcode::read_response).octet};
+  BOOST_REQUIRE(after(state, response).size() == 1U);
+  Work read;
+  read.command.operation = iut::operation::read;
+  state.streams[0].work.push_back(read);
+  const States states = after(state, response);
+  BOOST_REQUIRE(states.size() == 2U);
+  BOOST_TEST((states[0].streams[0].phase == Phase::refusing));
+  BOOST_TEST((states[1].streams[0].phase == Phase::open_ended));
+}
+
 BOOST_AUTO_TEST_CASE(a_write_into_the_sink_of_an_open_read_leaves_it_undetermined) {
   State state = running();
   BOOST_TEST(!after(state, write_segment()).front().memory.regions[0].indeterminate);
