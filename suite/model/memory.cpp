@@ -52,8 +52,7 @@ void Contents::write(std::uint64_t offset, base::Bytes octets) {
     std::shared_ptr<Page>& own = pages[page];
     if (own.use_count() > 1) own = std::make_shared<Page>(*own);
     std::memcpy(own->octets.data() + into, octets.data() + done, count);
-    own->digest = std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(own->octets.data()), page_size});
+    own->digest.reset();
   });
 }
 
@@ -69,7 +68,11 @@ bool Contents::are(base::Bytes octets) const {
 std::size_t Contents::digest() const {
   std::size_t digest = size_;
   if (pages_)
-    for (const auto& page : *pages_) boost::hash_combine(digest, page->digest);
+    for (const auto& page : *pages_) {
+      const auto* octets = reinterpret_cast<const char*>(page->octets.data());
+      if (!page->digest) page->digest = std::hash<std::string_view>()({octets, page_size});
+      boost::hash_combine(digest, *page->digest);
+    }
   return digest;
 }
 
@@ -77,7 +80,8 @@ bool Contents::operator==(const Contents& other) const {
   if (size_ != other.size_) return false;
   if (pages_ == other.pages_) return true;
   return std::ranges::equal(*pages_, *other.pages_, [](const auto& one, const auto& two) {
-    return one == two || (one->digest == two->digest &&
+    const bool is_known_to_differ = one->digest && two->digest && *one->digest != *two->digest;
+    return one == two || (!is_known_to_differ &&
                           std::memcmp(one->octets.data(), two->octets.data(), page_size) == 0);
   });
 }

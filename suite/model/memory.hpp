@@ -38,7 +38,7 @@ class Contents {
   static constexpr std::size_t page_size = 4096;
   struct Page {
     std::array<std::byte, page_size> octets{};
-    std::size_t digest = 0;
+    std::optional<std::size_t> digest;  ///< once it was asked for
   };
   using Pages = std::vector<std::shared_ptr<Page>>;
 

@@ -21,28 +21,41 @@ struct Node {
   Taken taken;
 };
 
-/// Without duplicates, in the order of their coming: there can be thousands.
+/// Which states there are already: there can be thousands. The states stay where they are.
+class Index {
+ public:
+  /// Calls `keep`, which returns where the state stays, unless an equal one is there.
+  void add(State state, const auto& keep) {
+    if (first_ == nullptr) {
+      first_ = &keep(std::move(state));
+      return;
+    }
+    if (by_digest_.empty()) by_digest_[first_->digest()].push_back(first_);
+    auto& alike = by_digest_[state.digest()];
+    const auto is_it = [&](const State* each) { return *each == state; };
+    if (std::ranges::none_of(alike, is_it)) alike.push_back(&keep(std::move(state)));
+  }
+
+ private:
+  const State* first_ = nullptr;
+  std::unordered_map<std::size_t, std::vector<const State*>> by_digest_;
+};
+
+/// Without duplicates, in the order of their coming.
 class DistinctStates {
  public:
   void add(State state) {
-    if (!states_.empty() && !is_new(state)) return;
-    states_.push_back(std::move(state));
+    index_.add(std::move(state),
+               [this](State kept) -> State& { return states_.emplace_back(std::move(kept)); });
   }
   [[nodiscard]] bool empty() const { return states_.empty(); }
-  [[nodiscard]] States take() { return std::move(states_); }
-
- private:
-  bool is_new(const State& state) {
-    if (states_.size() == 1) places_[states_.front().digest()].push_back(0);
-    auto& alike = places_[state.digest()];
-    const auto is_it = [&](std::size_t place) { return states_[place] == state; };
-    if (std::ranges::any_of(alike, is_it)) return false;
-    alike.push_back(states_.size());
-    return true;
+  [[nodiscard]] States take() {
+    return {std::move_iterator(states_.begin()), std::move_iterator(states_.end())};
   }
 
-  States states_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>> places_;
+ private:
+  std::deque<State> states_;
+  Index index_;
 };
 
 /// A segment that waited for a receive is processed once there is one (docs/disputes.md D9).
@@ -106,12 +119,11 @@ void Model::take_inputs() {
   if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
   std::deque<Node> open;  // grows while references to its nodes are in use
   // With many inputs there are many nodes: a new one is compared only with those that have taken the same.
-  std::map<std::pair<Taken, std::size_t>, std::vector<const Node*>> known;
+  std::map<Taken, Index> known;
   const auto add = [&](State state, const Taken& taken) {
-    auto& alike = known[{taken, state.digest()}];
-    const auto is_it = [&state](const Node* node) { return node->state == state; };
-    if (std::ranges::any_of(alike, is_it)) return;
-    alike.push_back(&open.emplace_back(std::move(state), taken));
+    known[taken].add(std::move(state), [&](State kept) -> State& {
+      return open.emplace_back(std::move(kept), taken).state;
+    });
   };
   for (State& state : states_) {
     for (Stream& stream : state.streams) {
