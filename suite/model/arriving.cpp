@@ -82,8 +82,11 @@ bool begins_a_send(const Sent& sent) {
 void take_open_ended(const Taking& taking, const Sent& sent) {
   State state = taking.before;
   const Stream& stream = state.streams[taking.stream];
-  for (Region& region : state.memory.regions)
-    if (region.domain == stream.terms.domain) region.indeterminate = true;
+  for (Region& region : state.memory.regions) {
+    if (region.domain != stream.terms.domain) continue;
+    region.indeterminate = true;
+    state.written_while_in_use(region);
+  }
   taking.after.push_back(state);
   if (state.shared_of(stream) == nullptr || !begins_a_send(sent)) return;
   for (State& each : with_shared_receive(state, taking.stream)) {

@@ -61,6 +61,8 @@ void apply(State& state, const iut::WriteMemory& command, const iut::Reply&) {
   if (region == nullptr) return;
   state.place(*region, command.offset, command.octets);
   state.written_beside_responses(*region);
+  region->note_placement(
+      {Placed::consumer, command.offset, command.offset + command.octets.size()});
 }
 
 SharedQueue* shared_queue(State& state, iut::Handle handle) {

@@ -88,7 +88,17 @@ bool Contents::operator==(const Contents& other) const {
 
 bool Region::operator==(const Region& other) const {
   return stag == other.stag && valid == other.valid && registered == other.registered &&
-         users == other.users && indeterminate == other.indeterminate && contents == other.contents;
+         users == other.users && placed == other.placed && indeterminate == other.indeterminate &&
+         contents == other.contents;
+}
+
+void Region::note_placement(const Placed& part) {
+  for (const Placed& each : placed)
+    if (each.by != part.by && each.from < part.to && part.from < each.to) indeterminate = true;
+  if (!placed.empty() && placed.back().by == part.by && placed.back().to == part.from)
+    placed.back().to = part.to;
+  else
+    placed.push_back(part);
 }
 
 bool Window::operator==(const Window& other) const {

@@ -48,6 +48,14 @@ class Contents {
   std::shared_ptr<Pages> pages_;
 };
 
+/// Octets of a region that a stream, or the consumer, has written.
+struct Placed {
+  static constexpr std::size_t consumer = ~std::size_t{0};
+  std::size_t by = 0;
+  std::uint64_t from = 0, to = 0;
+  bool operator==(const Placed&) const = default;
+};
+
 struct Region {
   iut::Handle handle = 0, domain = 0;
   std::uint32_t stag = 0;
@@ -60,11 +68,16 @@ struct Region {
   bool registered = true;
   /// Bit n: stream n has written to it or read from it.
   std::uint32_t users = 0;
+  /// What was placed in it since the IUT last settled.
+  std::vector<Placed> placed{};
   /// Rules by which messages that named its STag have not invalidated it.
   std::vector<RuleId> named_by{};
   /// Its contents are not known (RFC 5040 section 5.5: a buffer in use is indeterminate).
   bool indeterminate = false;
 
+  /// Nothing orders the octets of several streams, or of a stream and the consumer, nor keeps those of one
+  /// segment together (RFC 5040 section 5.5 rules 1, 3 and 7).
+  void note_placement(const Placed& part);
   [[nodiscard]] std::uint64_t length() const { return contents.size(); }
   bool operator==(const Region& other) const;
 };

@@ -130,6 +130,7 @@ void Model::take_inputs() {
       stream.taken_by.clear();
       stream.passed_over.clear();
     }
+    for (Region& region : state.memory.regions) region.placed.clear();
     open.emplace_back(std::move(state), Taken(sent_.size() + 1));
   }
   DistinctStates last;

@@ -126,6 +126,12 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
       if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
 }
 
+void State::note_placement(const std::vector<iut::Piece>& pieces, std::size_t stream) {
+  for (const iut::Piece& piece : pieces)
+    if (Region* region = memory.find(piece.region))
+      region->note_placement({stream, piece.offset, piece.offset + piece.length});
+}
+
 void State::written_beside_responses(Region& region) const {
   const auto fills = [&](const Work& work) {
     return work.asks() && work.sent && overlaps(work.command.pieces, region.handle);

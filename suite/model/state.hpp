@@ -226,6 +226,8 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  /// A stream has placed octets in these.
+  void note_placement(const std::vector<iut::Piece>& pieces, std::size_t stream);
   /// Something other than a Response is placed there: in the sink of a Read or Atomic that is not complete
   /// either may be last (RFC 5040 section 5.5 rules 3 and 6).
   void written_beside_responses(Region& region) const;

@@ -62,8 +62,10 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
                                                : Transition::segment_of_write);
   if (const auto grant = state.memory.of_stag(segment.stag); grant && !segment.payload.empty()) {
     note_use(taking, state, *grant);
-    state.place(*grant->region, segment.offset - grant->region->base, segment.payload);
+    const std::uint64_t into = segment.offset - grant->region->base;
+    state.place(*grant->region, into, segment.payload);
     state.written_beside_responses(*grant->region);
+    grant->region->note_placement({taking.stream, into, into + segment.payload.size()});
   }
   taking.after.push_back(std::move(state));
 }
@@ -129,6 +131,7 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
   const bool ends = read->received + segment.payload.size() == read->length();
   if (ends != segment.last) stream.phase = Phase::open_ended;
   state.place(read->command.pieces, read->received, segment.payload);
+  state.note_placement(read->command.pieces, taking.stream);
   read->received += segment.payload.size();
   taking.coverage.took(Transition::segment_of_response);
   if (ends && segment.last) {

@@ -276,6 +276,7 @@ void accept(const Taking& taking, State state, const Untagged& fields) {
   if (fields.queue == send_queue && !wire::is_immediate(fields.opcode)) {
     const std::vector<iut::Piece>& pieces = stream.free_receive()->pieces;
     state.place(pieces, fields.offset, fields.payload);
+    state.note_placement(pieces, taking.stream);
     for (const iut::Piece& piece : pieces)
       if (Region* region = state.memory.find(piece.region)) state.written_beside_responses(*region);
     taking.coverage.took(Transition::segment_of_send);

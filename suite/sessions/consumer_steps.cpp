@@ -160,7 +160,7 @@ class ConsumerStep {
   /// Work or a window needs the region.
   [[nodiscard]] bool is_needed(const Region& region) const {
     return is_for_work(region) || play_.known().memory.has_windows(region.handle) ||
-           is_awaited(play_.known(), region.stag);
+           play_.awaits(region.stag);
   }
 
   void receive_shared() {
@@ -229,6 +229,7 @@ class ConsumerStep {
     if (region == nullptr && window == nullptr) return;
     iut::PostWork command = local_work(iut::operation::local_invalidate);
     command.invalidate_stag = window != nullptr ? window->stag : region->stag;
+    play_.note_local_work(command.invalidate_stag);
     play_.command(command);
   }
 
@@ -236,8 +237,7 @@ class ConsumerStep {
   [[nodiscard]] const model::Window* pick_window(bool bound) const {
     std::vector<const model::Window*> list;
     for (const model::Window& each : play_.known().memory.windows)
-      if (each.domain == line_.domain && (each.bound || !bound) &&
-          !is_awaited(play_.known(), each.stag) &&
+      if (each.domain == line_.domain && (each.bound || !bound) && !play_.awaits(each.stag) &&
           (!each.bound || each.stream.value_or(stream_) == stream_))
         list.push_back(&each);
     return list.empty() ? nullptr : list[step_.object % list.size()];
@@ -257,7 +257,7 @@ class ConsumerStep {
     if (!can_run_local_work() || !play_.can(iut::capability::memory_windows)) return;
     const Region* region = pick([&](const Region& each) {
       return each.valid && each.domain == line_.domain && each.access.bind_window &&
-             !is_awaited(play_.known(), each.stag);
+             !play_.awaits(each.stag);
     });
     if (region == nullptr) return;
     iut::PostWork command = local_work(iut::operation::bind_window);
@@ -285,6 +285,7 @@ class ConsumerStep {
     if (window == nullptr) return;
     iut::PostWork command = local_work(iut::operation::bind_window);
     command.window = window->handle;
+    play_.note_local_work(window->stag);
     play_.command(command);
   }
 

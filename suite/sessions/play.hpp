@@ -95,6 +95,10 @@ class Play {
   }
   /// The IUT gets its time, and what it has done is judged.
   void settle();
+  /// Local work about this STag has been posted: the model takes that in only with the next input.
+  void note_local_work(std::uint32_t stag) { local_work_.push_back(stag); }
+  /// Local work about this STag waits: any other use would race with it.
+  [[nodiscard]] bool awaits(std::uint32_t stag) const;
   /// Lets the IUT settle earlier inputs first; `inputs` new ones are about to follow.
   void settle_before(std::size_t inputs);
 
@@ -134,6 +138,7 @@ class Play {
   std::size_t together_ = 0;
   bool stopped_ = false;
   Played played_;
+  std::vector<std::uint32_t> local_work_;
 };
 
 /// Brings up a stream; false: it did not come up, which was recorded as a finding.
@@ -164,7 +169,6 @@ inline constexpr iut::Handle first_early_region = 1000;
   return std::ranges::any_of(stream.work,
                              [](const model::Work& each) { return each.is_local() && !each.sent; });
 }
-/// Local work that waits is about this STag: any other use would race with it.
 [[nodiscard]] inline bool is_awaited(const model::State& state, std::uint32_t stag) {
   const auto is_about = [&](const model::Work& work) {
     if (!work.is_local() || work.sent) return false;

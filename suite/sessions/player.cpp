@@ -297,12 +297,17 @@ void Play::end_stalls() {
     if (std::exchange(line->stalled, false)) line->peer.pause_receiving(false);
 }
 
+bool Play::awaits(std::uint32_t stag) const {
+  return is_awaited(known(), stag) || std::ranges::find(local_work_, stag) != local_work_.end();
+}
+
 void Play::settle() {
   for (std::size_t i = 0; i < lines_.size(); ++i) send_packed(i);
   end_stalls();
   do {
     together_ = 0;
     let_it_act();
+    local_work_.clear();
     if (stopped_) return;
     for (const auto& line : lines_) line->reads_under_way = 0;
     check(model_.settled(acknowledged()));

@@ -29,17 +29,17 @@ struct Target {
   bool is_needed = false;
 };
 
-std::vector<Target> targets_of(const model::State& state) {
-  const model::Memory& memory = state.memory;
+std::vector<Target> targets_of(const Play& play) {
+  const model::Memory& memory = play.known().memory;
   std::vector<Target> targets;
   for (const Region& each : memory.regions)
     targets.push_back(
         {each.stag, each.base, each.length(), each.access, each.domain, std::nullopt, each.valid,
-         is_for_work(each) || memory.has_windows(each.handle) || is_awaited(state, each.stag)});
+         is_for_work(each) || memory.has_windows(each.handle) || play.awaits(each.stag)});
   for (const model::Window& each : memory.windows)
     if (each.length > 0)
       targets.push_back({each.stag, each.base, each.length, each.access, each.domain, each.stream,
-                         each.bound, is_awaited(state, each.stag)});
+                         each.bound, play.awaits(each.stag)});
   return targets;
 }
 
@@ -114,7 +114,7 @@ class TesterStep {
   /// The STag that the step selects among the suitable ones.
   [[nodiscard]] std::optional<Target> pick(const std::function<bool(const Target&)>& suits) const {
     std::vector<Target> list;
-    for (const Target& each : targets_of(play_.known()))
+    for (const Target& each : targets_of(play_))
       if (suits(each)) list.push_back(each);
     if (list.empty()) return std::nullopt;
     return list[step_.object % list.size()];

@@ -110,6 +110,16 @@ BOOST_AUTO_TEST_CASE(a_message_of_an_open_ended_stream_may_take_a_shared_receive
   BOOST_TEST(after(state, write_segment()).size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(work_whose_source_an_open_ended_stream_may_write_to_is_undetermined) {
+  State state = running();
+  state.streams.push_back(state.streams[0]);
+  state.streams[0].phase = Phase::open_ended;
+  Work send;
+  send.command.pieces = {{sink, 0, 8}};
+  state.streams[1].work.push_back(send);
+  BOOST_TEST(after(state, write_segment()).front().streams[1].work[0].indeterminate);
+}
+
 BOOST_AUTO_TEST_CASE(a_response_may_be_for_a_read_that_has_not_been_seen_yet) {
   State state = running();
   state.streams[0].may_send = true;
@@ -136,4 +146,21 @@ BOOST_AUTO_TEST_CASE(a_write_into_the_sink_of_an_open_read_leaves_it_undetermine
   BOOST_TEST(!after(state, write_segment()).front().memory.regions[0].indeterminate);
   state.streams[0].work[0].sent = true;
   BOOST_TEST(after(state, write_segment()).front().memory.regions[0].indeterminate);
+}
+
+BOOST_AUTO_TEST_CASE(what_two_streams_write_to_one_place_at_a_time_is_undetermined) {
+  State state = running();
+  state.streams.push_back(state.streams[0]);
+  for (const std::uint64_t offset : {0U, 7U, 8U}) {
+    SentSegment second = write_segment();
+    wire::TaggedHeader header = wire::Reader(second.ulpdu).read<wire::TaggedHeader>();
+    header.tagged_offset = offset;
+    std::ranges::copy(wire::octets_of(header), second.ulpdu.begin());
+    Coverage coverage;
+    States states;
+    arrive(after(state, write_segment()).front(), 1, second, coverage, states);
+    BOOST_TEST(states.front().memory.regions[0].indeterminate == (offset < 8));
+  }
+  const State twice = after(after(state, write_segment()).front(), write_segment()).front();
+  BOOST_TEST(!twice.memory.regions[0].indeterminate);
 }
