@@ -116,7 +116,8 @@ class RdmapRules {
   std::array<Response, 2> responses_;
   std::array<std::optional<OutstandingRequest>, 2> answered_;  ///< the Read answered last
   std::array<std::optional<Unsolicited>, 2> unsolicited_;
-  /// Unsolicited Responses: a Request that was on its way may have taken one for its own.
+  /// Responses to no Request, or to one that was answered: a requester need not compare them with its
+  /// Request (RFC 5040 section 5.2.2), and may have taken each for the answer to another one.
   std::array<std::uint32_t, 2> surplus_{};
   std::array<StagTable, 2> stags_;
   std::array<bool, 2> terminated_{}, after_terminate_reported_{};

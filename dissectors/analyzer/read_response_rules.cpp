@@ -128,6 +128,7 @@ bool RdmapRules::match_front(const Incoming& incoming, Response& response) {
   const auto& last = answered_[index_of(requester)];
   if (!fits && !empty && last && stag == last->sink_stag && offset == last->sink_offset) {
     findings_.raise(check::response_repeated, incoming, "one Response to a Read Request");
+    ++surplus_[index_of(requester)];
     return false;
   }
   if (!empty) findings_.judged(incoming.direction(), check::response_stag, check::response_offset);

@@ -120,6 +120,21 @@ BOOST_AUTO_TEST_CASE(a_response_that_nobody_asked_for_makes_room_for_a_request) 
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_repeated_response_may_have_been_taken_for_the_next_one) {
+  constexpr wire::EnhancedWords::Values depths{.ird = 1, .ord = 1};
+  for (const std::uint32_t requests : {3U, 4U}) {
+    Conversation it;
+    it.start(depths, depths);
+    it.send(initiator, read_request(1));
+    it.send(responder, read_response());
+    it.send(initiator, read_request(2, {.sink = 0x501}));
+    it.send(responder, read_response());
+    for (std::uint32_t msn = 3; msn <= requests; ++msn) it.send(initiator, read_request(msn));
+    it.finish();
+    BOOST_TEST((it.findings.size() > 1U) == (requests == 4U));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace dissectors::analyzer::tests
