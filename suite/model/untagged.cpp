@@ -343,6 +343,9 @@ void process(const Taking& taking, const wire::Segment& segment, const Untagged&
     return accept(taking, std::move(state), fields);
   }
   if (placed) leave_open(state, taking.stream, fields);
+  // As many Requests as may be open are not answered yet: that may be found first (docs/disputes.md D54).
+  if (fields.queue == read_queue && stream.responses.size() >= stream.terms.depths.ird)
+    faults.add(fault::too_many_reads);
   concern_kind(fields, faults);
   Octets ulpdu(segment.header().begin(), segment.header().end());
   ulpdu.insert(ulpdu.end(), fields.payload.begin(), fields.payload.end());
