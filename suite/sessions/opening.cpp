@@ -11,6 +11,21 @@ namespace suite::sessions {
 
 namespace wire = rnic::wire;
 
+namespace {
+
+/// With what the IUT is configured to in another setup.
+StreamSetup configured_like(StreamSetup setup, const StreamSetup& other) {
+  setup.revision = other.revision;
+  setup.default_crc = other.default_crc;
+  setup.iut_crc = other.iut_crc;
+  setup.iut_markers = other.iut_markers;
+  setup.peer_to_peer = other.peer_to_peer;
+  setup.iut_rtr = other.iut_rtr;
+  return setup;
+}
+
+}  // namespace
+
 Opening::Opening(Play& play, const StreamSetup& setup, std::size_t number)
     : play_(play),
       setup_(setup),
@@ -66,6 +81,16 @@ void Opening::advise(const std::string& admissible, const std::string& came,
 // ---------------------------------------------------------------- the IUT's consumer
 
 void Opening::configure() {
+  if (const auto& known = play_.configuration();
+      known && configured_like(setup_, known->setup) == setup_) {
+    is_configured_ = known->rtr;
+    return;
+  }
+  send_configuration();
+  play_.configured({setup_, is_configured_});
+}
+
+void Opening::send_configuration() {
   iut::Configure wanted;
   if (play_.can(iut::capability::configure_revision_1))
     wanted.revision = static_cast<int>(setup_.revision);
@@ -304,17 +329,27 @@ StreamSetup possible(const Play& play, StreamSetup setup) {
   return setup;
 }
 
+/// Streams are up that another configuration could end.
+bool keeps_configuration(Play& play) {
+  return play.configuration().has_value() && !play.lines().empty();
+}
+
 /// An ordinary stream in place of one whose startup failed, with other handles.
 bool open_instead(Play& play, StreamSetup setup, std::size_t number) {
   setup.fault = StartupFault::nothing;
-  setup.peer_to_peer = false;
+  if (!keeps_configuration(play)) setup.peer_to_peer = false;
   return opening(play, setup, number)->come_up();
 }
 
 }  // namespace
 
 bool open_stream(Play& play, const StreamSetup& wanted) {
-  const StreamSetup setup = possible(play, wanted);
+  StreamSetup setup = wanted;
+  if (keeps_configuration(play)) {
+    setup = configured_like(setup, play.configuration()->setup);
+    if (setup.fault == StartupFault::no_common_rtr) setup.fault = StartupFault::nothing;
+  }
+  setup = possible(play, setup);
   constexpr std::size_t others = 64;
   const std::size_t number = play.lines().size();
   const auto first = opening(play, setup, number);

@@ -38,6 +38,7 @@ class Opening {
   /// It is not told whether to ask for CRCs.
   [[nodiscard]] bool asks_by_default() const;
   void configure();
+  void send_configuration();
   void create_endpoint();
   void post_early_receive();
   [[nodiscard]] iut::ConnectParameters parameters() const;

@@ -93,6 +93,15 @@ class Play {
   void judge_memory(iut::Handle region, const Octets& octets) {
     check(model_.saw_memory(region, octets));
   }
+  /// In real time: how the IUT was configured in this session. To configure it anew may cost all that it
+  /// has made (docs/porting.md), so that it is done only where something differs.
+  struct Configuration {
+    StreamSetup setup;
+    /// The kinds of RTR indications were, too.
+    bool rtr = false;
+  };
+  [[nodiscard]] const std::optional<Configuration>& configuration() const { return configuration_; }
+  void configured(const Configuration& configuration);
   /// The IUT gets its time, and what it has done is judged.
   void settle();
   /// Local work about this STag has been posted: the model takes that in only with the next input.
@@ -138,6 +147,7 @@ class Play {
   std::size_t together_ = 0;
   bool stopped_ = false;
   Played played_;
+  std::optional<Configuration> configuration_;
   std::vector<std::uint32_t> local_work_;
 };
 

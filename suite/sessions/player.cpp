@@ -297,6 +297,12 @@ void Play::end_stalls() {
     if (std::exchange(line->stalled, false)) line->peer.pause_receiving(false);
 }
 
+void Play::configured(const Configuration& configuration) {
+  if (environment_.quiet == base::Duration{}) return;
+  configuration_ = configuration;
+  has_shared_queue_ = false;
+}
+
 bool Play::awaits(std::uint32_t stag) const {
   return is_awaited(known(), stag) || std::ranges::find(local_work_, stag) != local_work_.end();
 }
