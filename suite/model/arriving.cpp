@@ -75,7 +75,8 @@ bool begins_a_send(const Sent& sent) {
   const auto segment = wire::parse_segment(whole->ulpdu);
   if (!segment || segment->tagged) return false;
   const wire::UntaggedHeader& header = segment->untagged_header;
-  return header.queue_number.value() == send_queue && header.message_offset.value() == 0;
+  return header.queue_number.value() == static_cast<std::uint32_t>(wire::Queue::send) &&
+         header.message_offset.value() == 0;
 }
 
 /// What arrives may be placed, or not; a message may take a receive of a shared queue.

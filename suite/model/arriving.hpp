@@ -12,8 +12,6 @@ void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage&
             States& after);
 
 // -- its parts, by kind of segment --
-inline constexpr auto send_queue = static_cast<std::uint32_t>(wire::Queue::send);
-
 struct Taking {
   const State& before;
   std::size_t stream;

@@ -57,12 +57,8 @@ void bind(State& state, std::size_t stream, const Work& work) {
 }
 
 void apply(State& state, const iut::WriteMemory& command, const iut::Reply&) {
-  Region* region = state.memory.find(command.region);
-  if (region == nullptr) return;
-  state.place(*region, command.offset, command.octets);
-  state.written_beside_responses(*region);
-  region->note_placement(
-      {Placed::consumer, command.offset, command.offset + command.octets.size()});
+  if (Region* region = state.memory.find(command.region))
+    state.write(*region, command.offset, command.octets, Placed::consumer);
 }
 
 SharedQueue* shared_queue(State& state, iut::Handle handle) {

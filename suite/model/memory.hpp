@@ -68,7 +68,7 @@ struct Region {
   bool registered = true;
   /// Bit n: stream n has written to it or read from it.
   std::uint32_t users = 0;
-  /// What was placed in it since the IUT last settled.
+  /// What the inputs that are being taken in have placed in it.
   std::vector<Placed> placed{};
   /// Rules by which messages that named its STag have not invalidated it.
   std::vector<RuleId> named_by{};

@@ -126,6 +126,12 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
       if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;
 }
 
+void State::write(Region& region, std::uint64_t offset, base::Bytes octets, std::size_t by) {
+  place(region, offset, octets);
+  written_beside_responses(region);
+  region.note_placement({by, offset, offset + octets.size()});
+}
+
 void State::note_placement(const std::vector<iut::Piece>& pieces, std::size_t stream) {
   for (const iut::Piece& piece : pieces)
     if (Region* region = memory.find(piece.region))

@@ -226,6 +226,8 @@ struct State {
   /// Places octets in the memory that `pieces` name, `offset` octets into them.
   void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
   void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  /// The same, of a stream's Write or of the consumer: what that makes undetermined is noted.
+  void write(Region& region, std::uint64_t offset, base::Bytes octets, std::size_t by);
   /// A stream has placed octets in these.
   void note_placement(const std::vector<iut::Piece>& pieces, std::size_t stream);
   /// Something other than a Response is placed there: in the sink of a Read or Atomic that is not complete

@@ -62,10 +62,8 @@ void place_write(const Taking& taking, State state, const Tagged& segment) {
                                                : Transition::segment_of_write);
   if (const auto grant = state.memory.of_stag(segment.stag); grant && !segment.payload.empty()) {
     note_use(taking, state, *grant);
-    const std::uint64_t into = segment.offset - grant->region->base;
-    state.place(*grant->region, into, segment.payload);
-    state.written_beside_responses(*grant->region);
-    grant->region->note_placement({taking.stream, into, into + segment.payload.size()});
+    state.write(*grant->region, segment.offset - grant->region->base, segment.payload,
+                taking.stream);
   }
   taking.after.push_back(std::move(state));
 }

@@ -12,6 +12,7 @@ namespace {
 using wire::Opcode;
 using wire::Queue;
 
+constexpr std::uint32_t send_queue = static_cast<std::uint32_t>(Queue::send);
 constexpr std::uint32_t read_queue = static_cast<std::uint32_t>(Queue::read_request);
 constexpr std::uint32_t atomic_queue = static_cast<std::uint32_t>(Queue::atomic_response);
 constexpr std::uint32_t terminate_queue = static_cast<std::uint32_t>(Queue::terminate);

@@ -179,21 +179,6 @@ inline constexpr iut::Handle first_early_region = 1000;
   return std::ranges::any_of(stream.work,
                              [](const model::Work& each) { return each.is_local() && !each.sent; });
 }
-[[nodiscard]] inline bool is_awaited(const model::State& state, std::uint32_t stag) {
-  const auto is_about = [&](const model::Work& work) {
-    if (!work.is_local() || work.sent) return false;
-    const model::Region* region = work.command.pieces.empty()
-                                      ? nullptr
-                                      : state.memory.find(work.command.pieces.front().region);
-    const auto window =
-        std::ranges::find(state.memory.windows, work.command.window, &model::Window::handle);
-    return work.command.invalidate_stag == stag || (region != nullptr && region->stag == stag) ||
-           (window != state.memory.windows.end() && window->stag == stag);
-  };
-  return std::ranges::any_of(state.streams, [&](const model::Stream& stream) {
-    return std::ranges::any_of(stream.work, is_about);
-  });
-}
 
 template <typename Event>
 std::optional<Event> Play::await() {

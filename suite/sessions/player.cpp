@@ -303,6 +303,27 @@ void Play::configured(const Configuration& configuration) {
   has_shared_queue_ = false;
 }
 
+namespace {
+
+/// Local work that waits is about this STag.
+bool is_awaited(const model::State& state, std::uint32_t stag) {
+  const auto is_about = [&](const model::Work& work) {
+    if (!work.is_local() || work.sent) return false;
+    const model::Region* region = work.command.pieces.empty()
+                                      ? nullptr
+                                      : state.memory.find(work.command.pieces.front().region);
+    const auto window =
+        std::ranges::find(state.memory.windows, work.command.window, &model::Window::handle);
+    return work.command.invalidate_stag == stag || (region != nullptr && region->stag == stag) ||
+           (window != state.memory.windows.end() && window->stag == stag);
+  };
+  return std::ranges::any_of(state.streams, [&](const model::Stream& stream) {
+    return std::ranges::any_of(stream.work, is_about);
+  });
+}
+
+}  // namespace
+
 bool Play::awaits(std::uint32_t stag) const {
   return is_awaited(known(), stag) || std::ranges::find(local_work_, stag) != local_work_.end();
 }
