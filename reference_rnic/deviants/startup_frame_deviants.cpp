@@ -227,6 +227,13 @@ struct RefusesStartupReservedBits : Decisions {
   }
 };
 
+struct RefusesReplyWithoutCrc : Decisions {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
+    if (check.frame.kind == MpaFrameKind::reply && check.config.crc && !check.frame.flags.crc())
+      acceptable = false;
+  }
+};
+
 struct HeedsRBitOfRequest : Decisions {
   void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.frame.kind == MpaFrameKind::request && check.frame.flags.reject()) acceptable = false;
@@ -323,6 +330,7 @@ constexpr StreamRow rows[] = {
     stream_row<OctetsBehindStartupFrameLost>(Deviation::octets_behind_startup_frame_lost),
     stream_row<InitiatorIgnoresRejection>(Deviation::initiator_ignores_rejection),
     stream_row<RefusesStartupReservedBits>(Deviation::refuses_startup_reserved_bits),
+    stream_row<RefusesReplyWithoutCrc>(Deviation::refuses_reply_without_crc),
     stream_row<HeedsRBitOfRequest>(Deviation::heeds_r_bit_of_request),
     stream_row<RefusesRevisionOne>(Deviation::refuses_revision_one),
     stream_row<AcceptsAnyRevision>(Deviation::accepts_any_revision),

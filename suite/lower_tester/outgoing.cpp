@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/notation.hpp"
 
 namespace suite::lower_tester {
 
@@ -110,6 +111,11 @@ Octets StartupFrame::encode() const {
   if (enhanced) append(out, wire::octets_of(wire::EnhancedWords::from(*enhanced)));
   append(out, private_data);
   return out;
+}
+
+std::string StartupFrame::text() const {
+  const auto parsed = wire::parse_mpa_frame(kind, encode());
+  return parsed ? wire::describe(parsed->frame) : "a malformed startup frame";
 }
 
 StartupFrame mpa_request() {

@@ -60,6 +60,8 @@ struct StartupFrame {
   [[nodiscard]] StartupFrame with_pd_length(std::uint16_t value) const;
 
   [[nodiscard]] Octets encode() const;
+  /// As a decoder shows it, or that it is malformed.
+  [[nodiscard]] std::string text() const;
 };
 
 /// Revision 1, CRC wanted, no Markers, no private data.

@@ -98,10 +98,7 @@ void Peer::send_rest(const StartupFrame& frame, std::size_t from) {
 
 void Peer::send_from(const StartupFrame& frame, std::size_t from, const Cut& cut) {
   const Octets octets = frame.encode();
-  const auto parsed = wire::parse_mpa_frame(frame.kind, octets);
-  context_.note(Direction::to_iut,
-                parsed ? wire::describe(parsed->frame) : "a malformed startup frame",
-                wire::hex(octets));
+  context_.note(Direction::to_iut, frame.text(), wire::hex(octets));
   sending_frame(octets);
   put(wire::Bytes(octets).subspan(from), cut);
   sent_frame();

@@ -3,6 +3,7 @@
 #include "suite/model/arriving.hpp"
 
 #include "suite/model/atomics.hpp"
+#include "suite/model/commands.hpp"
 
 namespace suite::model {
 
@@ -96,12 +97,19 @@ void take_open_ended(const Taking& taking, const Sent& sent) {
   }
 }
 
+/// Work that has waited for Responses may be done once these can come no more.
+void end(const Taking& taking, State state) {
+  State late = state;
+  if (run_late_local_work(late, taking.stream)) taking.after.push_back(std::move(late));
+  taking.after.push_back(std::move(state));
+}
+
 /// RFC 5041 section 6.2: a half-close.
 void take_fin(const Taking& taking) {
   State state = taking.before;
   state.streams[taking.stream].peer_closed = true;
   taking.coverage.took(Transition::peer_closed);
-  taking.after.push_back(std::move(state));
+  end(taking, std::move(state));
 }
 
 void take_reset(const Taking& taking) {
@@ -111,7 +119,7 @@ void take_reset(const Taking& taking) {
   stream.peer_closed = stream.iut_reset = true;
   doubt_unanswered_atomics(state, taking.stream);
   taking.coverage.took(Transition::peer_reset);
-  taking.after.push_back(std::move(state));
+  end(taking, std::move(state));
 }
 
 }  // namespace

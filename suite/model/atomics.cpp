@@ -188,8 +188,9 @@ void deliver_atomic_response(const Taking& taking, const State& state, const Oct
   };
   if (open == nullptr || !answers(*open)) {
     // No text says what a Requester does with a Response that overtakes another one.
-    if (std::ranges::any_of(stream.work, answers)) {
+    if (const auto early = std::ranges::find_if(stream.work, answers); early != stream.work.end()) {
       stream.phase = Phase::open_ended;
+      taken.doubt(early->command.pieces);
       taking.after.push_back(taken);
     }
     faults.add(fault::unasked_atomic_response);

@@ -188,17 +188,23 @@ bool may_be_done(const Stream& stream, const Work& work) {
 }
 
 void run_local_work(State& state, std::size_t index) {
-  Stream& stream = state.streams[index];
   // Work that is posted to a stream that has ended is flushed.
-  if (!stream.goes_on()) return;
+  if (state.streams[index].goes_on()) run_late_local_work(state, index);
+}
+
+bool run_late_local_work(State& state, std::size_t index) {
+  Stream& stream = state.streams[index];
+  bool any = false;
   while (Work* work = next_to_leave(stream)) {
-    if (!work->is_local() || !is_next(stream, *work)) return;
+    if (!work->is_local() || !is_next(stream, *work)) break;
+    any = true;
     work->sent = work->done = true;
     if (work->is(iut::operation::bind_window))
       bind(state, index, *work);
     else
       state.memory.revoke(work->command.invalidate_stag);
   }
+  return any;
 }
 
 }  // namespace suite::model

@@ -11,6 +11,9 @@ void perform(State& state, const iut::Command& command, const iut::Reply& reply)
 
 /// Work that needs nothing on the wire is done as soon as its turn has come.
 void run_local_work(State& state, std::size_t stream);
+/// The same for a stream that has ended: no text says whether work that has waited is done then. False:
+/// there is none.
+bool run_late_local_work(State& state, std::size_t stream);
 
 /// Whether the message of the first unsent work may be sent now: a fence is kept, and no more Reads
 /// are open than the ORD allows.

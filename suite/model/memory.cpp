@@ -124,6 +124,14 @@ std::optional<Grant> Memory::of_stag(std::uint32_t stag) {
   return std::nullopt;
 }
 
+bool Memory::is_open(std::uint32_t stag) const {
+  const auto is_it = [stag](const auto& each) { return each.stag == stag; };
+  return std::ranges::any_of(regions,
+                             [&](const Region& each) { return each.valid && is_it(each); }) ||
+         std::ranges::any_of(windows,
+                             [&](const Window& each) { return each.bound && is_it(each); });
+}
+
 Window* Memory::window(iut::Handle handle) {
   const auto found = std::ranges::find(windows, handle, &Window::handle);
   return found == windows.end() ? nullptr : &*found;

@@ -149,6 +149,8 @@ struct Memory {
   [[nodiscard]] bool has_windows(iut::Handle region) const;
   /// The STag becomes invalid.
   void revoke(std::uint32_t stag);
+  /// A region or window of this STag is open.
+  [[nodiscard]] bool is_open(std::uint32_t stag) const;
   /// Adds the checks that the range fails (RFC 5041 section 7.1; for a Read's source RFC 5040
   /// section 7.2). `length` is not 0: an empty range is not checked (RFC 5041 section 5.2).
   void check(std::uint32_t stag, std::uint64_t offset, std::uint64_t length, Use use,

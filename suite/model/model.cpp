@@ -234,6 +234,8 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
   return std::nullopt;
 }
 
+bool Model::admits(const iut::Event& event) const { return !Model(*this).saw(event, ""); }
+
 std::optional<Finding> Model::saw_memory(iut::Handle region, const Octets& octets) {
   return filter([&](State& state, const Watch&) { return explain(state, region, octets); },
                 "other octets in it");
@@ -246,6 +248,12 @@ bool Model::owes_nothing(const std::vector<bool>& acknowledged) {
       if (!model::owes_nothing(state, i, acknowledged[i])) return false;
     return true;
   });
+}
+
+bool Model::is_certain(std::uint32_t stag) const {
+  const bool open = a_state().memory.is_open(stag);
+  return std::ranges::all_of(
+      states_, [&](const State& state) { return state.memory.is_open(stag) == open; });
 }
 
 /// No state is left in which the IUT followed these SHOULDs.

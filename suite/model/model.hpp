@@ -26,6 +26,8 @@ class Model {
   [[nodiscard]] std::optional<Finding> saw(std::size_t stream, const SeenOnWire& seen,
                                            const std::string& text);
   [[nodiscard]] std::optional<Finding> saw(const iut::Event& event, const std::string& text);
+  /// Whether it would be no finding now.
+  [[nodiscard]] bool admits(const iut::Event& event) const;
   [[nodiscard]] std::optional<Finding> saw_memory(iut::Handle region, const Octets& octets);
   /// The IUT has had its time: what has not come by now does not come. One entry for each stream:
   /// whether its LLP has acknowledged everything.
@@ -34,6 +36,8 @@ class Model {
   /// By every state: nothing is to be waited for.
   [[nodiscard]] bool owes_nothing(const std::vector<bool>& acknowledged);
 
+  /// By every state an STag is open, or by every state it is not.
+  [[nodiscard]] bool is_certain(std::uint32_t stag) const;
   /// One of the states, from which the next step is drawn.
   [[nodiscard]] const State& a_state() const { return states_.front(); }
   [[nodiscard]] const Coverage& coverage() const { return coverage_; }

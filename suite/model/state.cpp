@@ -138,6 +138,11 @@ void State::note_placement(const std::vector<iut::Piece>& pieces, std::size_t st
       region->note_placement({stream, piece.offset, piece.offset + piece.length});
 }
 
+void State::doubt(const std::vector<iut::Piece>& pieces) {
+  for (const iut::Piece& piece : pieces)
+    if (Region* region = memory.find(piece.region)) region->indeterminate = true;
+}
+
 void State::written_beside_responses(Region& region) const {
   const auto fills = [&](const Work& work) {
     return work.asks() && work.sent && overlaps(work.command.pieces, region.handle);

@@ -230,6 +230,8 @@ struct State {
   void write(Region& region, std::uint64_t offset, base::Bytes octets, std::size_t by);
   /// A stream has placed octets in these.
   void note_placement(const std::vector<iut::Piece>& pieces, std::size_t stream);
+  /// Something, or nothing, may have been placed in these.
+  void doubt(const std::vector<iut::Piece>& pieces);
   /// Something other than a Response is placed there: in the sink of a Read or Atomic that is not complete
   /// either may be last (RFC 5040 section 5.5 rules 3 and 6).
   void written_beside_responses(Region& region) const;

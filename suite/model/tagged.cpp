@@ -86,8 +86,7 @@ void answer_unseen_read(const Taking& taking, State state, const Tagged& segment
   Stream& stream = state.streams[taking.stream];
   const Work* next = next_to_leave(std::as_const(stream));
   if (next == nullptr || !next->is_read() || !may_leave(stream, *next)) return;
-  for (const iut::Piece& piece : next->command.pieces)
-    if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
+  state.doubt(next->command.pieces);
   if (const auto grant = state.memory.of_stag(segment.stag)) grant->region->indeterminate = true;
   stream.phase = Phase::open_ended;
   taking.coverage.took(Transition::response_elsewhere);

@@ -296,8 +296,7 @@ void leave_open(State& state, std::size_t stream, const Untagged& fields) {
   if (fields.queue != send_queue) return;
   const Receive* receive = state.streams[stream].free_receive();
   if (receive == nullptr) return;
-  for (const iut::Piece& piece : receive->pieces)
-    if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
+  state.doubt(receive->pieces);
 }
 
 /// What an IUT may also refuse: a segment that does not continue its message (RFC 5041 section 5.2 leaves

@@ -2,11 +2,13 @@
 #include "suite/runner/session_cases.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 
 #include "suite/cases/framework/family.hpp"
 #include "suite/sessions/covering_sessions.hpp"
+#include "suite/sessions/defaults.hpp"
 #include "suite/sessions/drawing.hpp"
 #include "suite/sessions/player.hpp"
 #include "suite/sessions/script.hpp"
@@ -20,7 +22,27 @@ using base::Family;
 using cases::family_of;
 
 constexpr std::string_view seed_prefix = "soak.session.", pairs_prefix = "soak.pairs.",
-                           layer = "soak";
+                           default_prefix = ".default.", layer = "soak";
+
+std::string with_defaults(std::string id, const std::vector<std::string>& at_default) {
+  for (const std::string& member : at_default) id.append(default_prefix).append(member);
+  return id;
+}
+
+/// The id of a drawn session, and the members that it leaves at their defaults.
+struct DrawnId {
+  std::string_view name;
+  std::vector<std::string_view> at_default;
+};
+
+DrawnId split(std::string_view id) {
+  DrawnId parts{id, {}};
+  for (auto at = id.rfind(default_prefix); at != id.npos; at = parts.name.rfind(default_prefix)) {
+    parts.at_default.push_back(parts.name.substr(at + default_prefix.size()));
+    parts.name = parts.name.substr(0, at);
+  }
+  return parts;
+}
 
 std::optional<std::uint64_t> number_after(std::string_view prefix, std::string_view id) {
   if (!id.starts_with(prefix)) return std::nullopt;
@@ -42,11 +64,22 @@ std::optional<std::uint64_t> pairs_number_of(std::string_view id) {
   return number && *number < pairs().size() ? number : std::nullopt;
 }
 
+/// The drawn session that the id names; nothing if it names none.
+std::optional<sessions::Session> drawn(std::string_view id) {
+  const auto [name, at_default] = split(id);
+  const auto seed = number_after(seed_prefix, name);
+  const auto number = pairs_number_of(name);
+  if (!seed && !number) return std::nullopt;
+  sessions::Session session = seed ? sessions::draw(*seed) : pairs().session(*number, *number);
+  for (const std::string_view member : at_default)
+    if (!sessions::set_to_default(session, member)) return std::nullopt;
+  return session;
+}
+
 /// The session that the id names. The error is one line.
 std::expected<sessions::Session, std::string> session_of(std::string_view id) {
   const auto script = sessions::script_of(id);
-  if (const auto number = pairs_number_of(id)) return pairs().session(*number, *number);
-  if (!script) return sessions::draw(number_after(seed_prefix, id).value_or(0));
+  if (!script) return drawn(id).value_or(sessions::Session{});
   auto file = sessions::read_session(*script);
   if (!file) return std::unexpected(file.error());
   return std::move(file->session);
@@ -83,24 +116,35 @@ cases::Verdict verdict_of(const sessions::Played& played) {
                                                       : cases::Verdict::pass;
 }
 
+std::string title_of(std::string_view id) {
+  const auto [name, at_default] = split(id);
+  const auto number = pairs_number_of(name);
+  const std::string title =
+      number ? fmt::format("session {} of those that cover all pairs", *number)
+             : fmt::format("the random session of seed {}", *number_after(seed_prefix, name));
+  return at_default.empty()
+             ? title
+             : fmt::format("{}, with the default of {}", title, fmt::join(at_default, ", "));
+}
+
 }  // namespace
 
-std::string session_id(std::uint64_t seed) { return fmt::format("{}{}", seed_prefix, seed); }
+std::string session_id(std::uint64_t seed, const std::vector<std::string>& at_default) {
+  return with_defaults(fmt::format("{}{}", seed_prefix, seed), at_default);
+}
 
-std::string pairs_id(std::uint64_t number) { return fmt::format("{}{}", pairs_prefix, number); }
+std::string pairs_id(std::uint64_t number, const std::vector<std::string>& at_default) {
+  return with_defaults(fmt::format("{}{}", pairs_prefix, number), at_default);
+}
 
 std::optional<cases::Case> session_case(const SuiteParts& parts, const std::string& id) {
   if (parts.dat_session)
     if (auto one = parts.dat_session(id)) return one;
-  const auto seed = number_after(seed_prefix, id);
-  const auto number = pairs_number_of(id);
   const auto script = sessions::script_of(id);
-  if (!seed && !number && !script) return std::nullopt;
+  if (!script && !drawn(id)) return std::nullopt;
   cases::Case one;
   one.id = id;
-  one.title = seed     ? fmt::format("the random session of seed {}", *seed)
-              : number ? fmt::format("session {} of those that cover all pairs", *number)
-                       : fmt::format("the script {}", script->string());
+  one.title = script ? fmt::format("the script {}", script->string()) : title_of(id);
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
   // Every case has a rule; this one holds for any session, which consists of RDMAP messages.

@@ -3,8 +3,9 @@
 // log of its kernel, and its known issues (docs/soak.md).
 //
 // The id of a session is `soak.session.SEED`, that of one of those that cover all pairs
-// `soak.pairs.NUMBER`, that of a script sessions::script_id(). It judges no rule of its
-// own: what the model finds is reported once for all sessions, as `finding:RULE`.
+// `soak.pairs.NUMBER`, that of a script sessions::script_id(). `.default.MEMBER` after the first two
+// leaves a member of its streams and steps at its default, for each that is named. It judges no rule
+// of its own: what the model finds is reported once for all sessions, as `finding:RULE`.
 #pragma once
 
 #include <optional>
@@ -15,9 +16,12 @@
 
 namespace suite::runner {
 
-[[nodiscard]] std::string session_id(std::uint64_t seed);
+/// `at_default`: names of members (sessions::set_to_default).
+[[nodiscard]] std::string session_id(std::uint64_t seed,
+                                     const std::vector<std::string>& at_default = {});
 /// `number`: from 0.
-[[nodiscard]] std::string pairs_id(std::uint64_t number);
+[[nodiscard]] std::string pairs_id(std::uint64_t number,
+                                   const std::vector<std::string>& at_default = {});
 /// The case of this id; nothing if it is not that of a session.
 [[nodiscard]] std::optional<cases::Case> session_case(const SuiteParts& parts,
                                                       const std::string& id);

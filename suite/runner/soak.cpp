@@ -15,6 +15,7 @@
 #include "suite/runner/session_cases.hpp"
 #include "suite/sessions/covering_sessions.hpp"
 #include "suite/sessions/dat/session_file.hpp"
+#include "suite/sessions/defaults.hpp"
 #include "suite/sessions/script.hpp"
 #include "suite/sessions/session_file.hpp"
 #include "suite/sessions/shrinking.hpp"
@@ -32,6 +33,7 @@ using upper_tester::reference::Behaviour;
 struct SoakOptions {
   std::string iut = "reference", link = "memory", out;
   std::vector<std::string> deviations, lawful;
+  std::vector<std::string> at_default;  ///< members of streams and steps
   std::optional<std::uint64_t> seed, sessions;
   std::optional<double> seconds;
   std::string cover;  ///< pairs, triples, or empty
@@ -114,7 +116,8 @@ bool is_of_dat(const SoakOptions& options) { return options.iut.starts_with("dat
 
 std::string id_of(const SoakOptions& options, std::uint64_t number) {
   if (is_of_dat(options)) return fmt::format("soak.dat.{}", number);
-  return options.cover.empty() ? session_id(number) : pairs_id(number);
+  return options.cover.empty() ? session_id(number, options.at_default)
+                               : pairs_id(number, options.at_default);
 }
 
 /// Each session is a case of a run.
@@ -153,8 +156,15 @@ ExitCode run_for_a_time(SoakOptions options, const std::vector<std::string>& oth
 
 ExitCode soak_as_run(const SoakOptions& options, const std::vector<std::string>& others,
                      const PerformCommand& perform) {
-  if (is_of_dat(options) && !options.cover.empty())
-    return complain(ExitCode::usage, "soak: --cover is not for sessions of the DAT API");
+  if (is_of_dat(options) && !(options.cover.empty() && options.at_default.empty()))
+    return complain(ExitCode::usage,
+                    "soak: --cover and --at-default are not for sessions of the DAT API");
+  for (const std::string& member : options.at_default)
+    if (sessions::Session none; !sessions::set_to_default(none, member))
+      return complain(ExitCode::usage,
+                      fmt::format("soak: --at-default: no stream or step has '{}'; `rnic-suite "
+                                  "replay --words` lists what they have",
+                                  member));
   if (options.seconds && (!is_of_dat(options) || options.sessions))
     return complain(ExitCode::usage,
                     "soak: --seconds is for simulated time, and for DAT; give --sessions alone");
@@ -282,6 +292,13 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
          "the dimensions of a session meet (docs/soak.md); only these, unless --sessions or "
          "--seconds is given; over TCP --seed is the first of them, from 0")
       ->check(CLI::IsMember({"pairs", "triples"}));
+  app.add_option(
+         "--at-default", options.at_default,
+         "over TCP: members of streams and steps, as `rnic-suite replay --words` lists them, "
+         "that keep their defaults, so that a known fault does not end each session that has "
+         "them, such as peer_markers,early")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
   app.add_option("--lawful", options.lawful, "the reference uses this permission");
   app.add_option("--out", options.out,
@@ -295,10 +312,13 @@ ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments,
   if (const auto ended = parse(app, std::move(arguments))) return *ended;
   if (options.iut != "reference" || options.link == "tcp")
     return soak_as_run(options, app.remaining(), perform);
-  if (!app.remaining().empty())
-    return complain(ExitCode::usage,
-                    fmt::format("soak: '{}' is not an option in simulated time; see --help",
-                                app.remaining().front()));
+  const std::string other = !app.remaining().empty()      ? app.remaining().front()
+                            : !options.at_default.empty() ? "--at-default"
+                                                          : "";
+  if (!other.empty())
+    return complain(
+        ExitCode::usage,
+        fmt::format("soak: '{}' is not an option in simulated time; see --help", other));
   return soak_in_memory(parts, options);
 }
 

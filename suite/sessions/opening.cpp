@@ -34,12 +34,15 @@ Opening::Opening(Play& play, const StreamSetup& setup, std::size_t number)
 
 bool Opening::come_up() {
   configure();
-  create_endpoint();
+  if (!create_endpoint()) return false;
   play_.environment().tester.limit_segments(
       setup_.emss == 0 ? std::nullopt : std::optional<std::size_t>(setup_.emss));
   own_ = parameters();
   if (setup_.early && !line_->shares_receives) post_early_receive();
-  if (!open() || play_.is_stopped()) return false;
+  if (!open() || play_.is_stopped()) {
+    leave();
+    return false;
+  }
   terms_.crc = line_->peer.sending().crc;
   play_.model().add_stream(terms_);
   if (early_receive_) {
@@ -52,23 +55,47 @@ bool Opening::come_up() {
 
 bool Opening::come_to_nothing() {
   configure();
-  create_endpoint();
+  if (!create_endpoint()) return false;
   own_ = parameters();
-  if (!fail_to_open()) return false;
+  const bool failed_rightly = fail_to_open();
+  leave();
+  return failed_rightly && !play_.is_stopped();
+}
+
+void Opening::leave() {
+  if (play_.is_stopped()) return;
   if (line_->peer.was_opened()) line_->peer.reset();
   // Nobody shares what is in its domain.
   play_.ask(iut::DestroyEndpoint{endpoint_});
   play_.forget_events(endpoint_);
-  return !play_.is_stopped();
 }
 
 // ---------------------------------------------------------------- findings
 
+std::vector<std::string> Opening::with_fault_rules(std::vector<std::string> rules) const {
+  if (!rules.empty() && info_of(setup_.fault).end == StartupEnd::up)
+    rules.insert(rules.begin(), fault_rules().begin(), fault_rules().end());
+  return rules;
+}
+
 bool Opening::fail(const std::string& admissible, const std::string& came,
                    std::vector<std::string> rules) {
-  if (info_of(setup_.fault).end == StartupEnd::up)
-    rules.insert(rules.begin(), fault_rules().begin(), fault_rules().end());
-  play_.found({.rules = std::move(rules), .admissible = admissible, .came = came});
+  rules = with_fault_rules(std::move(rules));
+  const bool advisory = !rules.empty() && is_should(rules.front());
+  play_.found(
+      {.rules = std::move(rules), .admissible = admissible, .came = came, .advisory = advisory});
+  return false;
+}
+
+bool Opening::fail_refused(const std::string& admissible, const std::string& came,
+                           std::vector<std::string> rules) {
+  if (!setup_.peer_markers)
+    return fail(admissible, fmt::format("{}, for {}", came, sent_text_), std::move(rules));
+  rules = with_fault_rules(std::move(rules));
+  rules.insert(rules.begin(), "mpa.markers.sender-able-to-insert");
+  play_.found({.rules = std::move(rules),
+               .admissible = admissible,
+               .came = fmt::format("{}, for {}", came, sent_text_)});
   return false;
 }
 
@@ -107,10 +134,11 @@ void Opening::send_configuration() {
   is_configured_ = play_.ask(model).outcome == iut::Outcome::ok;
 }
 
-void Opening::create_endpoint() {
+bool Opening::create_endpoint() {
   if (setup_.own_domain) {
     terms_.domain = endpoint_;
-    play_.ask(iut::CreateDomain{terms_.domain});
+    const iut::Reply made = play_.ask(iut::CreateDomain{terms_.domain});
+    if (made.outcome != iut::Outcome::ok) return fail("a protection domain", made.error, {});
   }
   iut::CreateEndpoint create;
   create.endpoint = line_->endpoint = terms_.endpoint = endpoint_;
@@ -122,7 +150,8 @@ void Opening::create_endpoint() {
   create.send_depth = static_cast<std::uint32_t>(play_.limit("max_send_depth", 64));
   create.receive_depth = static_cast<std::uint32_t>(play_.limit("max_receive_depth", 64));
   create.max_pieces = static_cast<std::uint32_t>(play_.limit("max_pieces", 4));
-  play_.ask(create);
+  const iut::Reply made = play_.ask(create);
+  return made.outcome == iut::Outcome::ok || fail("an endpoint", made.error, {});
 }
 
 /// Messages that arrive during startup do not use it.
@@ -215,6 +244,7 @@ void Opening::send_frame(lower_tester::StartupFrame frame) {
       break;
   }
   sent_words_ = frame.enhanced;
+  sent_text_ = frame.text();
   line_->peer.send(frame, setup_.fault == StartupFault::in_pieces
                               ? lower_tester::Cut::every(1 + value % 21)
                               : lower_tester::Cut::whole());

@@ -27,9 +27,16 @@ class Opening {
   [[nodiscard]] virtual bool fail_to_open() = 0;
 
   // -- findings; all return false --
+  /// Without rules: the session cannot be judged.
   bool fail(const std::string& admissible, const std::string& came, std::vector<std::string> rules);
+  /// The IUT has refused the tester's frame. One without Markers refuses what asks for them, whatever
+  /// else is in it.
+  bool fail_refused(const std::string& admissible, const std::string& came,
+                    std::vector<std::string> rules);
   void advise(const std::string& admissible, const std::string& came,
               std::vector<std::string> rules);
+  /// Those of the fault come first, if it has to be accepted.
+  [[nodiscard]] std::vector<std::string> with_fault_rules(std::vector<std::string> rules) const;
   [[nodiscard]] const std::vector<std::string>& fault_rules() const {
     return rules_of(setup_.fault, setup_.iut_initiates);
   }
@@ -39,7 +46,9 @@ class Opening {
   [[nodiscard]] bool asks_by_default() const;
   void configure();
   void send_configuration();
-  void create_endpoint();
+  [[nodiscard]] bool create_endpoint();
+  /// What there is of the stream goes, unless the session ends with it.
+  void leave();
   void post_early_receive();
   [[nodiscard]] iut::ConnectParameters parameters() const;
 
@@ -75,8 +84,9 @@ class Opening {
   model::StreamTerms terms_;
   std::unique_ptr<Line> line_;
   iut::ConnectParameters own_;
-  /// The enhanced words that the tester has sent.
+  /// The enhanced words that the tester has sent, and its frame as text.
   std::optional<EnhancedWords> sent_words_;
+  std::string sent_text_;
   std::optional<iut::PostReceive> early_receive_;
 };
 

@@ -28,11 +28,7 @@ class OpeningByIut final : public Opening {
     const bool has_rtr = words && words->peer_to_peer;
     if (has_rtr && !take_rtr()) return false;
     const auto up = play_.await<iut::EstablishedEvent>();
-    if (!up)
-      return fail("the connection reported", "no established event",
-                  {"mpa.startup.accepted-initiator-enters-full-operation",
-                   "mpa.startup.initiator-validates-reply", "mpa.enhanced.extra-rtr-flags-allowed",
-                   "mpa.enhanced.reply-ord-all-ones-keeps-ird"});
+    if (!up) return not_established();
     if (!same_data(up->private_data, peer_data(sent_words_.has_value())))
       return fail("the tester's private data", "other private data",
                   {"mpa.private-data.passed-to-ulp", "mpa.private-data.zero-length-means-absent",
@@ -83,10 +79,11 @@ class OpeningByIut final : public Opening {
   [[nodiscard]] bool be_asked(lower_tester::Acceptor& acceptor) {
     if (!acceptor.error().empty()) return fail("a listening port", acceptor.error(), {});
     const base::Address address = acceptor.address();
-    play_.ask(iut::Connect{.endpoint = endpoint_,
-                           .address = address.host(),
-                           .port = address.port,
-                           .parameters = own_});
+    const iut::Reply begun = play_.ask(iut::Connect{.endpoint = endpoint_,
+                                                    .address = address.host(),
+                                                    .port = address.port,
+                                                    .parameters = own_});
+    if (begun.outcome != iut::Outcome::ok) return fail("a connection begun", begun.error, {});
     auto connection = acceptor.next(play_.environment().loop.now() + play_.environment().patience);
     if (!connection) return fail("a connection of the IUT", "none", {});
     line_->peer.adopt(std::move(connection));
@@ -122,7 +119,11 @@ class OpeningByIut final : public Opening {
   /// The consumer posts work without waiting, if the API lets it; the IUT has to wait.
   [[nodiscard]] bool post_early_work() {
     const iut::PostWork work = first_work();
-    if (play_.ask(work).outcome == iut::Outcome::ok) early_work_ = work.work;
+    const iut::Reply posted = play_.ask(work);
+    if (posted.outcome == iut::Outcome::ok)
+      early_work_ = work.work;
+    else
+      refused_ = ", after work that was refused before the connection was up";
     play_.wait();
     if (line_->peer.front() == nullptr) return true;
     return fail("nothing before the Reply", line_->peer.front()->text(),
@@ -206,11 +207,12 @@ class OpeningByIut final : public Opening {
     if (early_work_ == 0) {
       const iut::PostWork first = first_work();
       early_work_ = first.work;
-      play_.ask(first);
+      const iut::Reply posted = play_.ask(first);
+      if (posted.outcome != iut::Outcome::ok) return fail("work that is posted", posted.error, {});
     }
     const auto arrival = next();
     if (arrival.message(Opcode::rdma_write) == nullptr)
-      return fail("its first message", arrival.text(),
+      return fail("its first message", arrival.text() + refused_,
                   {"mpa.startup.accepted-initiator-enters-full-operation",
                    "mpa.enhanced.rtr-flags-ignored-without-a"});
     const auto done = play_.await<iut::CompletionEvent>();
@@ -218,6 +220,16 @@ class OpeningByIut final : public Opening {
       return fail("the completion of its first message", done ? "another one" : "none",
                   {"rdmap.order.completion-after-ddp", "mpa.enhanced.startup-gives-no-completion"});
     return true;
+  }
+
+  bool not_established() {
+    const std::vector<std::string> rules{"mpa.startup.accepted-initiator-enters-full-operation",
+                                         "mpa.startup.initiator-validates-reply",
+                                         "mpa.enhanced.extra-rtr-flags-allowed",
+                                         "mpa.enhanced.reply-ord-all-ones-keeps-ird"};
+    if (is_failure_reported())
+      return fail_refused("the connection reported", "a failure reported", rules);
+    return fail("the connection reported", "no established event", rules);
   }
 
   // ---- startups that fail ----
@@ -230,8 +242,11 @@ class OpeningByIut final : public Opening {
   }
 
   /// It is reported to the consumer that there is no connection.
+  [[nodiscard]] bool is_failure_reported() {
+    return play_.await<iut::ConnectFailedEvent>() || play_.await<iut::RejectedEvent>();
+  }
   [[nodiscard]] bool take_failure() {
-    if (play_.await<iut::ConnectFailedEvent>() || play_.await<iut::RejectedEvent>()) return true;
+    if (is_failure_reported()) return true;
     if (info_of(setup_.fault).end != StartupEnd::closed_or_advisory)
       return fail("the failure reported", "no report", fault_rules());
     advise("the failure reported", "no report", fault_rules());
@@ -280,6 +295,8 @@ class OpeningByIut final : public Opening {
   }
 
   iut::WorkId early_work_ = 0;
+  /// What to add to a finding about what is posted later.
+  std::string refused_;
 };
 
 }  // namespace

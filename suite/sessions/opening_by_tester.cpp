@@ -117,6 +117,23 @@ class OpeningByTester final : public Opening {
     return true;
   }
 
+  void not_asked() {
+    std::vector<std::string> rules = fault_rules();
+    if (rules.empty())
+      rules = {"mpa.startup.acceptable-request-accepted",
+               "mpa.startup.responder-waits-for-request",
+               "mpa.private-data.passed-to-ulp",
+               "mpa.enhanced.revision-one-still-accepted",
+               "mpa.enhanced.unenhanced-requests-accepted",
+               "mpa.enhanced.input-values-checked"};
+    const auto* came = line_->peer.front();
+    const auto* reply = came == nullptr ? nullptr : came->as<lower_tester::ReceivedFrame>();
+    if (reply != nullptr && reply->frame().flags.reject())
+      fail_refused("a connection request", came->text(), std::move(rules));
+    else
+      fail("a connection request", "none", std::move(rules));
+  }
+
   /// The Request reaches the consumer, with what it carries.
   [[nodiscard]] std::optional<iut::ConnectRequestEvent> take_request() {
     if (setup_.fault == StartupFault::beside_malformed)
@@ -124,15 +141,7 @@ class OpeningByTester final : public Opening {
     auto asked = play_.await<iut::ConnectRequestEvent>();
     const bool enhanced = is_enhanced();
     if (!asked) {
-      const auto& rules = fault_rules();
-      fail("a connection request", "none",
-           !rules.empty() ? rules
-                          : std::vector<std::string>{"mpa.startup.acceptable-request-accepted",
-                                                     "mpa.startup.responder-waits-for-request",
-                                                     "mpa.private-data.passed-to-ulp",
-                                                     "mpa.enhanced.revision-one-still-accepted",
-                                                     "mpa.enhanced.unenhanced-requests-accepted",
-                                                     "mpa.enhanced.input-values-checked"});
+      not_asked();
       return std::nullopt;
     }
     if (!same_data(asked->private_data, peer_data(enhanced))) {
@@ -195,9 +204,6 @@ class OpeningByTester final : public Opening {
   }
   [[nodiscard]] bool give_up() {
     line_->peer.send(lower_tester::terminate_message(wire::cause::mpa_no_rtr));
-    line_->peer.reset();
-    play_.ask(iut::DestroyEndpoint{endpoint_});
-    play_.forget_events(endpoint_);
     return false;
   }
 

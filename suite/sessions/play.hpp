@@ -21,6 +21,9 @@ using lower_tester::Outgoing;
 using lower_tester::Peer;
 using lower_tester::ReadRequestFields;
 
+/// Breaking the rule is no failure.
+[[nodiscard]] bool is_should(std::string_view id);
+
 /// One stream of the session, as the tester has it.
 struct Line {
   explicit Line(lower_tester::Context& context) : peer(context) {}
@@ -106,7 +109,7 @@ class Play {
   void settle();
   /// Local work about this STag has been posted: the model takes that in only with the next input.
   void note_local_work(std::uint32_t stag) { local_work_.push_back(stag); }
-  /// Local work about this STag waits: any other use would race with it.
+  /// Local work about this STag waits, or may have been done: any other use would race with it.
   [[nodiscard]] bool awaits(std::uint32_t stag) const;
   /// Lets the IUT settle earlier inputs first; `inputs` new ones are about to follow.
   void settle_before(std::size_t inputs);
@@ -123,7 +126,8 @@ class Play {
   std::optional<iut::Event> next_event(base::TimePoint deadline);
   bool gather_one(base::TimePoint deadline);
   void judge_wire(std::size_t stream);
-  void judge_events();
+  /// Until then an event that is not admissible yet may become so.
+  void judge_events(base::TimePoint until);
   void let_it_act();
   [[nodiscard]] std::vector<bool> acknowledged() const;
   [[nodiscard]] bool writes_to_source();

@@ -20,11 +20,6 @@ constexpr std::uint32_t most_times = 6;
 
 bool is_of_tester(Action action) { return action <= Action::peer_reset; }
 
-bool is_should(std::string_view id) {
-  const rules::Rule* rule = rules::find(id);
-  return rule != nullptr && rule->level != rules::Level::must;
-}
-
 model::SeenMessage seen(const lower_tester::Message& message) {
   model::SeenMessage seen{.opcode = message.opcode(), .tagged = message.tagged, .payload = {}};
   if (message.tagged) {
@@ -39,7 +34,22 @@ model::SeenMessage seen(const lower_tester::Message& message) {
   return seen;
 }
 
+std::string described(const iut::Event& event) {
+  if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
+    return fmt::format("completion of work {} ({}): {}, {} octets", done->work, done->operation,
+                       done->status, done->length);
+  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
+    return fmt::format("asynchronous event {}", error->kind);
+  return std::holds_alternative<iut::DisconnectedEvent>(event) ? "a disconnected event"
+                                                               : "an event";
+}
+
 }  // namespace
+
+bool is_should(std::string_view id) {
+  const rules::Rule* rule = rules::find(id);
+  return rule != nullptr && rule->level != rules::Level::must;
+}
 
 const Found* Played::failure() const {
   const auto at = std::ranges::find(found, false, &Found::advisory);
@@ -227,17 +237,13 @@ void Play::judge_wire(std::size_t stream) {
   }
 }
 
-void Play::judge_events() {
+void Play::judge_events(base::TimePoint until) {
   while (!events_.empty() && !stopped_) {
+    // It may be about octets that are still under way in TCP.
+    if (environment_.loop.now() < until && !model_.admits(events_.front())) return;
     const iut::Event event = std::move(events_.front());
     events_.pop_front();
-    std::string text = "an event";
-    if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
-      text = fmt::format("completion of work {} ({}): {}, {} octets", done->work, done->operation,
-                         done->status, done->length);
-    if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
-      text = fmt::format("asynchronous event {}", error->kind);
-    if (std::holds_alternative<iut::DisconnectedEvent>(event)) text = "a disconnected event";
+    const std::string text = described(event);
     context_.note(lower_tester::Direction::none, text);
     check(model_.saw(event, text));
   }
@@ -261,14 +267,16 @@ void Play::wait() {
 
 /// What the IUT does within its time is judged.
 void Play::let_it_act() {
-  const base::TimePoint deadline = environment_.loop.now() + environment_.patience;
+  const base::TimePoint start = environment_.loop.now();
   const bool in_real_time = environment_.quiet > base::Duration{};
+  const base::TimePoint deadline = in_real_time ? start + environment_.patience : start;
   do {
     wait();
     for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
-    judge_events();
-  } while (in_real_time && !stopped_ && environment_.loop.now() < deadline &&
-           !model_.owes_nothing(acknowledged()));
+    judge_events(deadline);
+  } while (!stopped_ && environment_.loop.now() < deadline &&
+           !(events_.empty() && model_.owes_nothing(acknowledged())));
+  judge_events(start);
 }
 
 void Play::send_packed(std::size_t stream) {
@@ -325,7 +333,8 @@ bool is_awaited(const model::State& state, std::uint32_t stag) {
 }  // namespace
 
 bool Play::awaits(std::uint32_t stag) const {
-  return is_awaited(known(), stag) || std::ranges::find(local_work_, stag) != local_work_.end();
+  return is_awaited(known(), stag) || !model_.is_certain(stag) ||
+         std::ranges::find(local_work_, stag) != local_work_.end();
 }
 
 void Play::settle() {

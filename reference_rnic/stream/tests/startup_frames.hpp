@@ -82,6 +82,7 @@ inline const std::vector<ReplyRow>& reply_rows() {
   static const std::vector<ReplyRow> table{
       {"accepted", false, reply("50 02 0004 0004 0008"), "", true, std::nullopt},
       {"accepted, small IRD", false, reply("50 02 0004 0001 0000"), "", true, std::nullopt},
+      {"accepted, without C", false, reply("10 02 0004 0004 0008"), "", true, std::nullopt},
       {"nothing negotiated", false, reply("50 02 0004 3fff 3fff"), "", true, std::nullopt},
       {"ORD above our IRD", false, reply("50 02 0004 0004 0009"),
        "41 47 00000000 00000002 00000001 00000000 2006 0000", false,

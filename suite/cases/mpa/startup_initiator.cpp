@@ -80,10 +80,15 @@ CONFORMANCE_CASE(nothing_follows_the_request_before_the_reply,
 CONFORMANCE_CASE(accepting_reply_opens_full_operation,
                  rules("mpa.startup.accepted-initiator-enters-full-operation"), as_initiator,
                  over_both_families) {
-  const ReceivedFrame request = request_of(*this);
-  peer.raw().send(accepting(*this, request));
-  expect(iut, established());
-  expect_to_speak(*this);
+  // Either side may ask for CRCs alone (RFC 5044 section 7.1.1).
+  for (const bool crc : {true, false}) {
+    row(crc ? "C set" : "C clear", [&] {
+      const ReceivedFrame request = request_of(*this);
+      peer.raw().send(accepting(*this, request).with_crc(crc));
+      expect(iut, established());
+      expect_to_speak(*this);
+    });
+  }
 }
 
 CONFORMANCE_CASE(reply_in_pieces_gives_one_event, rules("mpa.startup.initiator-validates-reply"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/model/arriving.hpp"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "suite/model/observed.hpp"
@@ -163,4 +164,58 @@ BOOST_AUTO_TEST_CASE(what_two_streams_write_to_one_place_at_a_time_is_undetermin
   }
   const State twice = after(after(state, write_segment()).front(), write_segment()).front();
   BOOST_TEST(!twice.memory.regions[0].indeterminate);
+}
+
+namespace {
+
+Work posted(const char* operation) {
+  Work work;
+  work.command.operation = operation;
+  return work;
+}
+
+States after_fin(const State& before) {
+  Coverage coverage;
+  States states;
+  arrive(before, 0, SentFin{}, coverage, states);
+  return states;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(local_work_that_waits_for_a_response_may_be_done_when_the_peer_closes) {
+  State state = running();
+  Work read = posted(iut::operation::read), invalidation = posted(iut::operation::local_invalidate);
+  read.sent = true;
+  invalidation.command.fence = true;
+  invalidation.command.invalidate_stag = stag;
+  state.streams[0].work = {read, invalidation};
+  const States states = after_fin(state);
+  BOOST_REQUIRE(states.size() == 2U);
+  BOOST_TEST(states[0].memory.is_open(stag) != states[1].memory.is_open(stag));
+  state.streams[0].work = {read};
+  BOOST_TEST(after_fin(state).size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(an_atomic_response_before_that_of_a_read_may_be_placed) {
+  State state = running();
+  Work read = posted(iut::operation::read), atomic = posted(iut::operation::fetch_add);
+  read.sent = atomic.sent = true;
+  atomic.request_id = 7;
+  atomic.command.pieces = {{sink, 0, 8}};
+  state.streams[0].work = {read, atomic};
+  wire::UntaggedHeader ddp;
+  ddp.rdmap = wire::RdmapControl::make(wire::Opcode::atomic_response);
+  ddp.queue_number = static_cast<std::uint32_t>(wire::Queue::atomic_response);
+  ddp.message_sequence_number = 1;
+  SentSegment sent = segment_of(ddp, 0);
+  wire::AtomicResponseHeader response;
+  response.original_request_id = 7;
+  const wire::Bytes octets = wire::octets_of(response);
+  sent.ulpdu.insert(sent.ulpdu.end(), octets.begin(), octets.end());
+  const States states = after(state, sent);
+  const auto found = std::ranges::find_if(
+      states, [](const State& each) { return each.streams[0].phase == Phase::open_ended; });
+  BOOST_REQUIRE((found != states.end()));
+  BOOST_TEST(!found->is_known(found->memory.regions.front()));
 }
