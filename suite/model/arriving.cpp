@@ -23,7 +23,7 @@ void give_up(const Taking& taking) {
   Stream& stream = state.streams[taking.stream];
   stream.phase = Phase::broken;
   stream.gives_up = true;
-  doubt_unanswered_atomics(state, taking.stream);
+  state.doubt_atomics_of(taking.stream);
   taking.after.push_back(std::move(state));
 }
 
@@ -117,7 +117,7 @@ void take_reset(const Taking& taking) {
   Stream& stream = state.streams[taking.stream];
   if (stream.phase != Phase::open_ended) stream.phase = Phase::broken;
   stream.peer_closed = stream.iut_reset = true;
-  doubt_unanswered_atomics(state, taking.stream);
+  state.doubt_atomics_of(taking.stream);
   taking.coverage.took(Transition::peer_reset);
   end(taking, std::move(state));
 }
@@ -156,7 +156,7 @@ void refuse(const Taking& taking, State state, const Fault& fault, const Sent& s
   Stream& stream = state.streams[taking.stream];
   stream.fault = fault;
   stream.phase = Phase::refusing;
-  doubt_unanswered_atomics(state, taking.stream);
+  state.doubt_atomics_of(taking.stream);
   taking.coverage.took(Transition::refused);
   taking.after.push_back(state);
   if (!fault.may_be_dropped) return;

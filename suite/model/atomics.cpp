@@ -167,13 +167,6 @@ void deliver_atomic_request(const Taking& taking, const State& state, const Octe
   for (State& each : with_byte_order(checked)) carry_out(taking, std::move(each), request);
 }
 
-void doubt_unanswered_atomics(State& state, std::size_t stream) {
-  for (const Response& response : state.streams[stream].responses) {
-    if (!response.atomic) continue;
-    if (Region* region = state.memory.find(response.atomic->region)) region->indeterminate = true;
-  }
-}
-
 void deliver_atomic_response(const Taking& taking, const State& state, const Octets& octets) {
   Faults faults;
   State taken = state;
@@ -189,7 +182,7 @@ void deliver_atomic_response(const Taking& taking, const State& state, const Oct
   if (open == nullptr || !answers(*open)) {
     // No text says what a Requester does with a Response that overtakes another one.
     if (const auto early = std::ranges::find_if(stream.work, answers); early != stream.work.end()) {
-      stream.phase = Phase::open_ended;
+      taken.end_openly(taking.stream);
       taken.doubt(early->command.pieces);
       taking.after.push_back(taken);
     }

@@ -16,8 +16,6 @@ namespace suite::model {
 /// A Request of these octets is carried out, or refused.
 void deliver_atomic_request(const Taking& taking, const State& state, const Octets& octets);
 void deliver_atomic_response(const Taking& taking, const State& state, const Octets& octets);
-/// The stream ends: an Atomic that is not answered yet may have been executed or not.
-void doubt_unanswered_atomics(State& state, std::size_t stream);
 /// The IUT owes this Response; or it is one too many, or cannot be sent.
 void owe(const Taking& taking, State state, Response response);
 

@@ -99,7 +99,7 @@ void apply(State& state, const iut::PostWork& command, const iut::Reply& reply) 
   // With an ORD of 0 it may wait forever, be refused, or end the stream as an error of the consumer.
   Stream& stream = state.streams[*at];
   const bool is_up = stream.phase == Phase::running || stream.phase == Phase::holding;
-  if (work.asks() && stream.terms.depths.ord == 0 && is_up) stream.phase = Phase::open_ended;
+  if (work.asks() && stream.terms.depths.ord == 0 && is_up) state.end_openly(*at);
   stream.work.push_back(std::move(work));
   run_local_work(state, *at);
 }
@@ -117,7 +117,7 @@ void apply(State& state, const iut::Disconnect& command, const iut::Reply&) {
 void apply(State& state, const iut::DestroyEndpoint& command, const iut::Reply&) {
   const auto at = stream_of(state, command.endpoint);
   if (!at) return;
-  state.streams[*at].phase = Phase::open_ended;
+  state.end_openly(*at);
   state.streams[*at].gone = true;
 }
 

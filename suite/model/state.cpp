@@ -120,6 +120,7 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   if (octets.empty()) return;
   region.contents.write(offset, octets);
   written_while_in_use(region);
+  doubt_unfinished(region);
   // An Atomic may still have to be carried out (RFC 7306 section 5.4).
   for (const Stream& stream : streams)
     for (const Response& response : stream.responses)
@@ -159,15 +160,35 @@ void State::written_while_in_use(const Region& region) {
   }
 }
 
-bool State::is_known(const Region& region) const {
-  const auto holds = [&](const Stream& stream) {
+bool State::is_unfinished(const Region& region) const {
+  return std::ranges::any_of(streams, [&](const Stream& stream) {
     return std::ranges::find(stream.unfinished, region.handle) != stream.unfinished.end();
-  };
-  return !region.indeterminate && std::ranges::none_of(streams, holds);
+  });
+}
+
+bool State::is_known(const Region& region) const {
+  return !region.indeterminate && !is_unfinished(region);
+}
+
+void State::end_openly(std::size_t stream) {
+  streams[stream].phase = Phase::open_ended;
+  doubt_atomics_of(stream);
+}
+
+void State::doubt_atomics_of(std::size_t stream) {
+  for (const Response& response : streams[stream].responses) {
+    if (!response.atomic) continue;
+    if (Region* region = memory.find(response.atomic->region)) region->indeterminate = true;
+  }
+}
+
+void State::doubt_unfinished(Region& region) const {
+  if (is_unfinished(region)) region.indeterminate = true;
 }
 
 void State::store(Region& region, std::uint64_t offset, base::Bytes octets) {
   region.contents.write(offset, octets);
+  doubt_unfinished(region);
   for (Stream& stream : streams) {
     for (Work& work : stream.work)
       if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;

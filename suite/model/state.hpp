@@ -237,6 +237,14 @@ struct State {
   void written_beside_responses(Region& region) const;
   /// What is being sent from there is not determined (RFC 5040 section 5.5).
   void written_while_in_use(const Region& region);
+  /// Nothing more is demanded of the stream: what is due may never come.
+  void end_openly(std::size_t stream);
+  /// The Atomics that it has not answered may have been carried out or not.
+  void doubt_atomics_of(std::size_t stream);
+  /// Octets of an FPDU that is not complete may be in it, or come later.
+  [[nodiscard]] bool is_unfinished(const Region& region) const;
+  /// It has been written to, and so may be what is there of such an FPDU.
+  void doubt_unfinished(Region& region) const;
   /// Its octets are determined.
   [[nodiscard]] bool is_known(const Region& region) const;
   /// The result of an Atomic, which Atomics that follow it see (RFC 7306 section 5.4).

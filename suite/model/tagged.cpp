@@ -88,7 +88,7 @@ void answer_unseen_read(const Taking& taking, State state, const Tagged& segment
   if (next == nullptr || !next->is_read() || !may_leave(stream, *next)) return;
   state.doubt(next->command.pieces);
   if (const auto grant = state.memory.of_stag(segment.stag)) grant->region->indeterminate = true;
-  stream.phase = Phase::open_ended;
+  state.end_openly(taking.stream);
   taking.coverage.took(Transition::response_elsewhere);
   taking.after.push_back(std::move(state));
 }
@@ -105,7 +105,7 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
     if (!in_place) faults.add(fault::response_elsewhere);
     // RFC 5040 section 5.2.2: to compare it with the Request is a MAY.
     if (!in_place && can_be_placed(state, *read, segment, accessor(taking))) {
-      stream.phase = Phase::open_ended;
+      state.end_openly(taking.stream);
       state.memory.of_stag(segment.stag)->region->indeterminate = true;
       taking.coverage.took(Transition::response_elsewhere);
       taking.after.push_back(std::move(state));
@@ -126,7 +126,7 @@ void take_response(const Taking& taking, State state, const Tagged& segment, Fau
   }
   // docs/disputes.md D58: no text says what happens to a Response that ends too early or too late.
   const bool ends = read->received + segment.payload.size() == read->length();
-  if (ends != segment.last) stream.phase = Phase::open_ended;
+  if (ends != segment.last) state.end_openly(taking.stream);
   state.place(read->command.pieces, read->received, segment.payload);
   state.note_placement(read->command.pieces, taking.stream);
   read->received += segment.payload.size();

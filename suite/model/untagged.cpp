@@ -253,7 +253,7 @@ void deliver(const Taking& taking, State state, const Untagged& fields, const In
     // Well made or not, it ends the stream (RFC 5040 sections 5.4 and 7).
     note_terminate(state.streams[taking.stream], message.octets);
     state.streams[taking.stream].phase = Phase::terminated;
-    doubt_unanswered_atomics(state, taking.stream);
+    state.doubt_atomics_of(taking.stream);
     taking.coverage.took(Transition::terminate_came);
     return taking.after.push_back(std::move(state));
   }
@@ -269,7 +269,7 @@ void accept(const Taking& taking, State state, const Untagged& fields) {
   const bool mixed =
       message.open && (message.opcode != fields.opcode || message.ulp_word != fields.ulp_word);
   // RFC 5041 section 4.3: a receiver may take RsvdULP of any segment.
-  if (mixed) stream.phase = Phase::open_ended;
+  if (mixed) state.end_openly(taking.stream);
   message.open = true;
   message.end = fields.end();
   message.opcode = fields.opcode;

@@ -166,6 +166,26 @@ BOOST_AUTO_TEST_CASE(what_two_streams_write_to_one_place_at_a_time_is_undetermin
   BOOST_TEST(!twice.memory.regions[0].indeterminate);
 }
 
+BOOST_AUTO_TEST_CASE(an_atomic_of_a_stream_that_ends_openly_may_not_be_carried_out) {
+  State state = running();
+  Response response;
+  response.atomic = AtomicAnswer{sink, 1, 0};
+  state.streams[0].responses.push_back(std::move(response));
+  state.end_openly(0);
+  BOOST_TEST(!state.is_known(state.memory.regions.front()));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_written_over_part_of_an_fpdu_is_undetermined) {
+  State state = running();
+  Region& region = state.memory.regions.front();
+  state.write(region, 0, Octets(8), 1);
+  BOOST_TEST(state.is_known(region));
+  state.streams[0].unfinished = {sink};
+  state.write(region, 0, Octets(8), 1);
+  state.streams[0].unfinished.clear();
+  BOOST_TEST(!state.is_known(region));
+}
+
 namespace {
 
 Work posted(const char* operation) {
