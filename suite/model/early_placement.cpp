@@ -62,8 +62,11 @@ void place_untagged(const Taking& taking) {
 }  // namespace
 
 void place_early(const Taking& taking, const wire::Segment& segment) {
-  if (segment.payload.empty()) return;
-  if (segment.tagged) return place_tagged(taking, segment);
+  if (segment.tagged) {
+    if (!segment.payload.empty()) place_tagged(taking, segment);
+    return;
+  }
+  // A message without octets needs a receive as well.
   if (segment.untagged_header.queue_number.value() == static_cast<std::uint32_t>(wire::Queue::send))
     place_untagged(taking);
 }

@@ -166,6 +166,22 @@ BOOST_AUTO_TEST_CASE(what_two_streams_write_to_one_place_at_a_time_is_undetermin
   BOOST_TEST(!twice.memory.regions[0].indeterminate);
 }
 
+BOOST_AUTO_TEST_CASE(part_of_a_message_without_octets_may_take_a_shared_receive) {
+  State state = running();
+  Stream& stream = state.streams[0];
+  stream.terms.shared_queue = queue;
+  stream.terms.crc = false;
+  state.shared_queues.push_back({queue, {Receive{}}, 1, false});
+  wire::UntaggedHeader header;
+  header.rdmap = wire::RdmapControl::make(wire::Opcode::send);
+  header.message_sequence_number = 1;
+  Coverage coverage;
+  States states;
+  arrive(state, 0, SentPart{segment_of(header, 0).ulpdu}, coverage, states);
+  BOOST_TEST(
+      std::ranges::any_of(states, [](const State& each) { return each.shared_queues[0].is_low; }));
+}
+
 BOOST_AUTO_TEST_CASE(an_atomic_of_a_stream_that_ends_openly_may_not_be_carried_out) {
   State state = running();
   Response response;
