@@ -223,13 +223,23 @@ class OpeningByIut final : public Opening {
   }
 
   bool not_established() {
-    const std::vector<std::string> rules{"mpa.startup.accepted-initiator-enters-full-operation",
-                                         "mpa.startup.initiator-validates-reply",
-                                         "mpa.enhanced.extra-rtr-flags-allowed",
-                                         "mpa.enhanced.reply-ord-all-ones-keeps-ird"};
+    std::vector<std::string> rules = rules_of_odd_words();
+    rules.insert(rules.end(), {"mpa.startup.accepted-initiator-enters-full-operation",
+                               "mpa.startup.initiator-validates-reply"});
     if (is_failure_reported())
       return fail_refused("the connection reported", "a failure reported", rules);
     return fail("the connection reported", "no established event", rules);
+  }
+
+  /// Rules by which the enhanced words of the Reply must be accepted although they look odd.
+  [[nodiscard]] std::vector<std::string> rules_of_odd_words() const {
+    std::vector<std::string> rules;
+    if (!sent_words_ || !request_words()) return rules;
+    if ((kinds_of(*sent_words_) & ~kinds_of(*request_words())) != 0)
+      rules.emplace_back("mpa.enhanced.extra-rtr-flags-allowed");
+    if (sent_words_->ord == wire::read_depth_unnegotiated)
+      rules.emplace_back("mpa.enhanced.reply-ord-all-ones-keeps-ird");
+    return rules;
   }
 
   // ---- startups that fail ----
