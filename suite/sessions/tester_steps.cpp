@@ -52,8 +52,9 @@ class TesterStep {
     auto message = compose();
     if (!message) return;
     std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
-    // An IUT that closes may give up at each of them.
-    if (line_.disconnecting && fpdus.size() > most_while_closing) return;
+    // An IUT that closes may give up at each of them, and one that knows version 1 alone refuse each.
+    const bool may_end = line_.disconnecting || step_.wrong == Wrong::rdmap_version_zero;
+    if (may_end && fpdus.size() > most_that_may_end) return;
     // Many segments have too many orders to follow.
     if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
     count_request();
@@ -79,7 +80,7 @@ class TesterStep {
   /// Much data in small TCP segments takes too long.
   static constexpr std::size_t most_cut = 2000;
   static constexpr std::size_t most_at_once = 3;
-  static constexpr std::size_t most_while_closing = 16;
+  static constexpr std::size_t most_that_may_end = 16;
 
   /// What settles before the end of a Request leaves does not answer it.
   void count_request() {
