@@ -12,8 +12,10 @@ namespace {
 /// The octets of these buffers are not known until the rest has come.
 void leave_unfinished(const Taking& taking, State state, const std::vector<iut::Handle>& buffers) {
   for (const iut::Handle handle : buffers) {
-    const Region* region = state.memory.find(handle);
-    if (region != nullptr) state.written_while_in_use(*region);
+    Region* region = state.memory.find(handle);
+    if (region == nullptr) continue;
+    state.written_while_in_use(*region);
+    state.written_before_atomics(*region);
   }
   std::vector<iut::Handle>& unfinished = state.streams[taking.stream].unfinished;
   unfinished.insert(unfinished.end(), buffers.begin(), buffers.end());

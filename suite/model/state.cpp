@@ -121,7 +121,10 @@ void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
   region.contents.write(offset, octets);
   written_while_in_use(region);
   doubt_unfinished(region);
-  // An Atomic may still have to be carried out (RFC 7306 section 5.4).
+  written_before_atomics(region);
+}
+
+void State::written_before_atomics(Region& region) const {
   for (const Stream& stream : streams)
     for (const Response& response : stream.responses)
       if (response.atomic && response.atomic->region == region.handle) region.indeterminate = true;

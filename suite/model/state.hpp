@@ -235,6 +235,9 @@ struct State {
   /// Something other than a Response is placed there: in the sink of a Read or Atomic that is not complete
   /// either may be last (RFC 5040 section 5.5 rules 3 and 6).
   void written_beside_responses(Region& region) const;
+  /// Something is placed there: an Atomic that is not answered may still have to be carried out (RFC 7306
+  /// section 5.4).
+  void written_before_atomics(Region& region) const;
   /// What is being sent from there is not determined (RFC 5040 section 5.5).
   void written_while_in_use(const Region& region);
   /// Nothing more is demanded of the stream: what is due may never come.

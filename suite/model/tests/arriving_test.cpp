@@ -191,6 +191,25 @@ BOOST_AUTO_TEST_CASE(an_atomic_of_a_stream_that_ends_openly_may_not_be_carried_o
   BOOST_TEST(!state.is_known(state.memory.regions.front()));
 }
 
+BOOST_AUTO_TEST_CASE(an_atomic_may_be_carried_out_after_part_of_an_fpdu_was_placed) {
+  State state = running();
+  state.streams[0].terms.crc = false;
+  Coverage coverage;
+  States states;
+  arrive(state, 0, SentPart{write_segment().ulpdu}, coverage, states);
+  for (State& each : states) each.streams[0].unfinished.clear();
+  BOOST_TEST(std::ranges::all_of(
+      states, [](const State& each) { return each.is_known(each.memory.regions.front()); }));
+  Response response;
+  response.atomic = AtomicAnswer{sink, 1, 0};
+  state.streams[0].responses.push_back(std::move(response));
+  states.clear();
+  arrive(state, 0, SentPart{write_segment().ulpdu}, coverage, states);
+  for (State& each : states) each.streams[0].unfinished.clear();
+  BOOST_TEST(std::ranges::any_of(
+      states, [](const State& each) { return !each.is_known(each.memory.regions.front()); }));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_written_over_part_of_an_fpdu_is_undetermined) {
   State state = running();
   Region& region = state.memory.regions.front();
