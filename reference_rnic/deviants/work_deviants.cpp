@@ -2,6 +2,7 @@
 // Deviations of posted work: the order in which it is sent and completes, what it waits for, and
 // its messages: one deviant for each.
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
@@ -59,6 +60,10 @@ struct OrdExceeded : Decisions {
   void outbound_limit(std::size_t& limit) override {
     limit = std::numeric_limits<std::size_t>::max();
   }
+};
+
+struct OrdRoundedUp : Decisions {
+  void outbound_limit(std::size_t& limit) override { limit = std::bit_ceil(limit); }
 };
 
 struct OrdOneTooFew : Decisions {
@@ -219,6 +224,7 @@ constexpr StreamRow rows[] = {
     stream_row<KindSentOutOfOrder<WorkKind::send>>(Deviation::sends_sent_out_of_order),
     stream_row<ImmediateDataSentLate>(Deviation::immediate_data_sent_late),
     stream_row<OrdExceeded>(Deviation::ord_exceeded),
+    stream_row<OrdRoundedUp>(Deviation::ord_rounded_up),
     stream_row<OrdOneTooFew>(Deviation::ord_one_too_few),
     stream_row<TwoReadsPerResponse>(Deviation::two_reads_per_response),
     stream_row<LocalWorkUnfenced>(Deviation::local_work_unfenced),

@@ -336,19 +336,21 @@ CONFORMANCE_CASE(posted_read_becomes_one_request,
 
 CONFORMANCE_CASE(no_more_reads_are_outstanding_than_granted,
                  rules("rdmap.resources.outbound-limit-kept")) {
-  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 2}});
-  let_iut_send();
-  std::vector<Work> works;
-  for (int i = 0; i < 4; ++i) works.push_back(iut.post_read(8, 0x77, 0x1000));
-  const Message first = expect_message(Opcode::read_request),
-                second = expect_message(Opcode::read_request);
-  expect(peer, silence());
-  for (const Message& request : {first, second}) {
-    const auto fields = request.read_request();
-    peer.send(read_response(fields->sink_stag, fields->sink_offset, payload(8)));
+  for (const int ord : {1, 2, 3}) {
+    row(fmt::format("ORD {}", ord), [&] {
+      establish({.parameters = {.private_data = {}, .ird = 4, .ord = ord}});
+      let_iut_send();
+      std::vector<Work> works;
+      for (int i = 0; i < 2 * ord; ++i) works.push_back(iut.post_read(8, 0x77, 0x1000));
+      std::vector<ReadRequestFields> requests;
+      for (int i = 0; i < ord; ++i)
+        requests.push_back(*expect_message(Opcode::read_request).read_request());
+      expect(peer, silence());
+      for (const ReadRequestFields& request : requests)
+        peer.send(read_response(request.sink_stag, request.sink_offset, payload(8)));
+      for (int i = 0; i < ord; ++i) expect(peer, message(Opcode::read_request));
+    });
   }
-  expect(peer, message(Opcode::read_request));
-  expect(peer, message(Opcode::read_request));
 }
 
 CONFORMANCE_CASE(unsolicited_read_response_is_rejected,
