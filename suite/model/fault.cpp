@@ -31,6 +31,10 @@ bool admits(const Fault& fault, wire::TerminateCause cause) {
                               : std::ranges::find(fault.causes, cause) != fault.causes.end();
 }
 
+bool has_code(const Fault& fault, std::uint8_t code) {
+  return std::ranges::find(fault.causes, code, &wire::TerminateCause::code) != fault.causes.end();
+}
+
 std::string text_of(const Fault& fault) {
   std::string text;
   for (const wire::TerminateCause& each : fault.causes)

@@ -44,6 +44,8 @@ class Faults {
 };
 
 [[nodiscard]] bool admits(const Fault& fault, wire::TerminateCause cause);
+/// A cause of it has this code, in some layer and type.
+[[nodiscard]] bool has_code(const Fault& fault, std::uint8_t code);
 /// `1/1/0x00 or 0/1/0x02`
 [[nodiscard]] std::string text_of(const Fault& fault);
 

@@ -18,6 +18,8 @@ struct Contradiction {
   /// The rules that the observation breaks, the most specific one first.
   std::vector<RuleId> rules;
   std::string admissible;
+  /// A Terminate has the code of the error that the state has, though not its layer or type.
+  bool has_its_code = false;
 };
 
 struct Finding {

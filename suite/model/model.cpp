@@ -170,8 +170,8 @@ void Model::take_inputs() {
     for (std::size_t i = 0; i < state.streams.size(); ++i) run_local_work(state, i);
 }
 
-/// Keeps the states that explain what was seen. The first state has the simplest reading: it names
-/// the rule if none is left.
+/// Keeps the states that explain what was seen. If none is left, the first state names the rule, which has
+/// the simplest reading, or one whose error a Terminate almost reports.
 template <typename Explain>
 std::optional<Finding> Model::filter(const Explain& explain, const std::string& came) {
   take_inputs();
@@ -184,7 +184,7 @@ std::optional<Finding> Model::filter(const Explain& explain, const std::string& 
     if (explained) {
       if (left.empty()) advisories = std::move(own);
       left.add(std::move(state));
-    } else if (!first) {
+    } else if (!first || (explained.error().has_its_code && !first->has_its_code)) {
       first = explained.error();
     }
   }

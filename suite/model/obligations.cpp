@@ -11,10 +11,6 @@ namespace suite::model {
 
 namespace {
 
-std::unexpected<Contradiction> owed(std::vector<RuleId> rules, std::string admissible) {
-  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
-}
-
 /// The rules by which the stream must accept its last input come first.
 std::vector<RuleId> with_oddities(const Stream& stream, std::initializer_list<RuleId> rules) {
   std::vector<RuleId> all = stream.taken_by;
@@ -25,7 +21,7 @@ std::vector<RuleId> with_oddities(const Stream& stream, std::initializer_list<Ru
 /// RFC 5040 sections 5.2, 5.3 and 5.5.
 Explained owes_no_answer(const Stream& stream) {
   if (!stream.responses.empty() && stream.may_send)
-    return owed(
+    return contradiction(
         with_oddities(
             stream,
             {stream.responses.front().atomic ? RuleId("rdmap.atomic.valid-request-answered")
@@ -34,7 +30,7 @@ Explained owes_no_answer(const Stream& stream) {
              "rdmap.read.request-processed-by-rdmap", "rdmap.resources.read-queue-holds-ird"}),
         fmt::format("a Read Response of {} octets", stream.responses.front().contents.size()));
   if (!stream.receives.empty() && stream.receives.front().filled)
-    return owed(
+    return contradiction(
         with_oddities(stream,
                       {"ddp.delivery.complete-message-delivered", "rdmap.send.delivered-in-order",
                        "rdmap.immediate.causes-completion", "rdmap.immediate.consumes-one-buffer",
@@ -51,17 +47,17 @@ Explained owes_no_work(const Stream& stream) {
   const Work* next = next_to_leave(stream);
   if (next != nullptr && has_to_leave(stream, *next)) {
     if (next->asks() && stream.open_reads() > 0)
-      return owed(
+      return contradiction(
           {"rdmap.resources.outbound-reads-provided", "mpa.enhanced.initiator-ord-is-request"},
           fmt::format("{} Reads at a time", stream.terms.depths.ord));
-    return owed({"rdmap.order.messages-in-submission-order", "rdmap.write.in-submission-order",
-                 "rdmap.send.in-submission-order"},
-                fmt::format("work {} ({})", next->command.work, next->command.operation));
+    return contradiction({"rdmap.order.messages-in-submission-order",
+                          "rdmap.write.in-submission-order", "rdmap.send.in-submission-order"},
+                         fmt::format("work {} ({})", next->command.work, next->command.operation));
   }
   const auto due = std::ranges::find_if(
       stream.work, [](const Work& work) { return !work.done || work.command.signaled; });
   if (due != stream.work.end() && due->done)
-    return owed(
+    return contradiction(
         {due->is_read()     ? RuleId("rdmap.read.response-delivered-to-ulp")
          : due->is_atomic() ? RuleId("rdmap.atomic.response-delivered-to-ulp")
                             : RuleId("rdmap.order.completion-after-ddp"),
@@ -79,30 +75,31 @@ Explained owes_no_end(const Stream& stream) {
   if (stream.phase == Phase::refusing && !ended && !stream.terminate_seen) {
     std::vector<RuleId> rules = stream.fault.rules;
     rules.push_back("rdmap.stream.connection-torn-down");
-    return owed(std::move(rules), text_of(stream.fault) + ", or the end of the connection");
+    return contradiction(std::move(rules),
+                         text_of(stream.fault) + ", or the end of the connection");
   }
   // An IUT that has sent a Terminate may wait for the peer's FIN (RFC 5040 section 6.2.1).
   if (stream.phase == Phase::refusing && !ended && stream.peer_closed)
-    return owed({"rdmap.error.streams-terminated", "rdmap.stream.connection-torn-down"},
-                "the end of the connection");
+    return contradiction({"rdmap.error.streams-terminated", "rdmap.stream.connection-torn-down"},
+                         "the end of the connection");
   if (stream.terminate_seen && !stream.peer_closed) return {};
   if (stream.phase == Phase::terminated && !ended)
-    return owed(
+    return contradiction(
         with_oddities(stream,
                       {"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
                        "rdmap.terminate.teardown-at-once", "rdmap.terminate.placement-guaranteed"}),
         "the end of the connection");
   if (stream.gives_up && !stream.iut_reset)
-    return owed({"ddp.close.local-half-close-still-receives"}, "a reset");
+    return contradiction({"ddp.close.local-half-close-still-receives"}, "a reset");
   if (stream.phase == Phase::broken && !ended)
-    return owed({"rdmap.stream.connection-torn-down"}, "the end of the connection");
+    return contradiction({"rdmap.stream.connection-torn-down"}, "the end of the connection");
   if (stream.phase == Phase::running && stream.peer_closed && !ended)
-    return owed({"ddp.llp.connection-torn-down", "ddp.close.half-closed-close-requested",
-                 "mpa.close.graceful-close-indicated"},
-                "the other half closed");
+    return contradiction({"ddp.llp.connection-torn-down", "ddp.close.half-closed-close-requested",
+                          "mpa.close.graceful-close-indicated"},
+                         "the other half closed");
   if (stream.phase == Phase::running && stream.closing && !ended && stream.open_reads() == 0)
-    return owed({"ddp.close.graceful-sends-pending-data", "ddp.close.half-closed-close-graceful"},
-                "FIN");
+    return contradiction(
+        {"ddp.close.graceful-sends-pending-data", "ddp.close.half-closed-close-graceful"}, "FIN");
   return {};
 }
 
@@ -110,19 +107,19 @@ Explained owes_no_end(const Stream& stream) {
 Explained owes_no_word(const Stream& stream) {
   const bool told = stream.disconnected || stream.error_reported;
   if (stream.phase == Phase::refusing && stream.terminate_seen && !told)
-    return owed(
+    return contradiction(
         {"rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated",
          "ddp.close.llp-fatal-error-indicated", "rdmap.read.error-passed-up-and-terminated"},
         "an asynchronous error, or the end of the connection reported");
   if (stream.phase == Phase::terminated && !stream.error_reported)
-    return owed({"rdmap.terminate.delivered-to-ulp"}, "an asynchronous error");
+    return contradiction({"rdmap.terminate.delivered-to-ulp"}, "an asynchronous error");
   if (!stream.is_over()) return {};
   if (!stream.disconnected)
-    return owed({stream.iut_reset ? RuleId("mpa.terminate.tcp-loss-detected")
-                                  : RuleId("mpa.close.graceful-close-indicated"),
-                 "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated",
-                 "mpa.terminate.tcp-loss-detected", "rdmap.terminate.teardown-at-once"},
-                "the end of the connection reported");
+    return contradiction({stream.iut_reset ? RuleId("mpa.terminate.tcp-loss-detected")
+                                           : RuleId("mpa.close.graceful-close-indicated"),
+                          "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated",
+                          "mpa.terminate.tcp-loss-detected", "rdmap.terminate.teardown-at-once"},
+                         "the end of the connection reported");
   // Unsignaled work that succeeds is not reported.
   const auto unreported = std::ranges::find_if(stream.work, [&](const Work& work) {
     return work.command.signaled || !may_be_done(stream, work);
@@ -132,7 +129,7 @@ Explained owes_no_word(const Stream& stream) {
     return each.filled || stream.terms.shared_queue == 0;
   });
   if (unreported != stream.work.end() || receive != stream.receives.end())
-    return owed(
+    return contradiction(
         {"ddp.close.outstanding-requests-fail", "rdmap.terminate.pending-completed-in-error",
          "rdmap.terminate.outstanding-completed-in-error"},
         unreported != stream.work.end()
@@ -150,7 +147,7 @@ Explained owes_nothing(const State& state, std::size_t index, bool acknowledged)
     // docs/disputes.md D8: what TCP has acknowledged was not dropped.
     if (!acknowledged) return {};
     const auto& rules = stream.fault.rules;
-    return owed(rules, "what was dropped stays unacknowledged");
+    return contradiction(rules, "what was dropped stays unacknowledged");
   }
   if (stream.goes_on()) {
     if (auto answered = owes_no_answer(stream); !answered) return answered;

@@ -13,10 +13,6 @@ namespace suite::model {
 
 namespace {
 
-std::unexpected<Contradiction> contradiction(std::vector<RuleId> rules, std::string admissible) {
-  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
-}
-
 /// docs/disputes.md D7: torn down without a Terminate.
 void advise_of_silence(Stream& stream, const Watch& watch) {
   if (stream.phase != Phase::refusing || stream.terminate_seen || !stream.may_send) return;

@@ -29,6 +29,11 @@ using SeenOnWire = std::variant<SeenMessage, SeenClose, SeenReset>;
 
 using Explained = std::expected<void, Contradiction>;
 
+[[nodiscard]] inline std::unexpected<Contradiction> contradiction(std::vector<RuleId> rules,
+                                                                  std::string admissible) {
+  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
+}
+
 /// What else explaining may find: advisories.
 struct Watch {
   Coverage& coverage;

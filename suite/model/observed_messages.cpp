@@ -13,10 +13,6 @@ namespace {
 
 using wire::Opcode;
 
-std::unexpected<Contradiction> contradiction(std::vector<RuleId> rules, std::string admissible) {
-  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
-}
-
 /// RFC 5040 Figure 4.
 Opcode opcode_of(const Work& work) {
   if (work.is(iut::operation::send)) return Opcode::send;
@@ -394,7 +390,8 @@ Explained explain_terminate(const Memory& memory, Stream& stream, const SeenMess
                  {"rdmap.terminate.control-values-defined", "rdmap.terminate.layer-names-detector",
                   "rdmap.terminate.protection-error-causes", "rdmap.terminate.llp-error-passed-up",
                   "rdmap.error.first-error-captured", "rdmap.terminate.control-field-format"});
-    return contradiction(std::move(rules), text_of(stream.fault));
+    return std::unexpected(Contradiction{std::move(rules), text_of(stream.fault),
+                                         seen.cause && has_code(stream.fault, seen.cause->code)});
   }
   stream.terminate_seen = true;
   watch.coverage.took(Transition::error_reported);

@@ -29,3 +29,19 @@ BOOST_AUTO_TEST_CASE(a_completion_is_admitted_once_its_octets_are_seen) {
   BOOST_TEST(!model.saw(done, "its completion"));
   BOOST_TEST(!model.admits(done));
 }
+
+BOOST_AUTO_TEST_CASE(a_terminate_with_the_code_of_an_error_is_judged_by_the_rules_of_that_error) {
+  Model model;
+  model.add_stream({.depths = {}, .rtr = rnic::wire::Opcode::rdma_write});
+  rnic::wire::TaggedHeader header;
+  header.rdmap = rnic::wire::RdmapControl::make(rnic::wire::Opcode::rdma_write, 0);
+  const auto octets = rnic::wire::octets_of(header);
+  SentSegment version_zero;
+  version_zero.ulpdu.assign(octets.begin(), octets.end());
+  model.sent(0, version_zero);
+  SeenMessage terminate{.opcode = rnic::wire::Opcode::terminate, .payload = {}};
+  terminate.cause = rnic::wire::TerminateCause{2, 0, 5};
+  const auto finding = model.saw(0, terminate, "2/0/05");
+  BOOST_REQUIRE(finding.has_value());
+  BOOST_TEST(finding->rules.front().id == "rdmap.error.version-validated");
+}
