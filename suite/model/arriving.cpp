@@ -98,7 +98,7 @@ void take_open_ended(const Taking& taking, const Sent& sent) {
 }
 
 /// Work that has waited for Responses may be done once these can come no more.
-void end(const Taking& taking, State state) {
+void end_stream(const Taking& taking, State state) {
   State late = state;
   if (run_late_local_work(late, taking.stream)) taking.after.push_back(std::move(late));
   taking.after.push_back(std::move(state));
@@ -109,7 +109,7 @@ void take_fin(const Taking& taking) {
   State state = taking.before;
   state.streams[taking.stream].peer_closed = true;
   taking.coverage.took(Transition::peer_closed);
-  end(taking, std::move(state));
+  end_stream(taking, std::move(state));
 }
 
 void take_reset(const Taking& taking) {
@@ -119,7 +119,7 @@ void take_reset(const Taking& taking) {
   stream.peer_closed = stream.iut_reset = true;
   state.doubt_atomics_of(taking.stream);
   taking.coverage.took(Transition::peer_reset);
-  end(taking, std::move(state));
+  end_stream(taking, std::move(state));
 }
 
 }  // namespace
