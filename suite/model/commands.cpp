@@ -187,6 +187,14 @@ bool may_be_done(const Stream& stream, const Work& work) {
   return work.done || (cut_off && !work.asks() && stream.open_reads() == 0);
 }
 
+void do_local_work(State& state, std::size_t index, Work& work) {
+  work.sent = work.done = true;
+  if (work.is(iut::operation::bind_window))
+    bind(state, index, work);
+  else
+    state.memory.revoke(work.command.invalidate_stag);
+}
+
 void run_local_work(State& state, std::size_t index) {
   // Work that is posted to a stream that has ended is flushed.
   if (state.streams[index].goes_on()) run_late_local_work(state, index);
@@ -198,11 +206,7 @@ bool run_late_local_work(State& state, std::size_t index) {
   while (Work* work = next_to_leave(stream)) {
     if (!work->is_local() || !is_next(stream, *work)) break;
     any = true;
-    work->sent = work->done = true;
-    if (work->is(iut::operation::bind_window))
-      bind(state, index, *work);
-    else
-      state.memory.revoke(work->command.invalidate_stag);
+    do_local_work(state, index, *work);
   }
   return any;
 }

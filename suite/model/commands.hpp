@@ -9,7 +9,9 @@ namespace suite::model {
 /// The command has been executed, as the reply says.
 void perform(State& state, const iut::Command& command, const iut::Reply& reply);
 
-/// Work that needs nothing on the wire is done as soon as its turn has come.
+/// What work does that needs nothing on the wire: a bind, or an invalidation.
+void do_local_work(State& state, std::size_t stream, Work& work);
+/// It is done as soon as its turn has come.
 void run_local_work(State& state, std::size_t stream);
 /// The same for a stream that has ended: no text says whether work that has waited is done then. False:
 /// there is none.

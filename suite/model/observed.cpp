@@ -48,7 +48,7 @@ Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
     watch.advisories.push_back({{"ddp.close.half-closed-close-graceful"}, "FIN", "a reset", true});
   if (!reset && orderly && stream.closing && !stream.peer_closed) {
     const Work* left = next_to_leave(stream);
-    if (left != nullptr && has_to_leave(stream, *left))
+    if (left != nullptr && !left->is_local() && has_to_leave(stream, *left))
       watch.advisories.push_back({{"ddp.close.graceful-sends-pending-data"},
                                   fmt::format("work {} sent first", left->command.work),
                                   "FIN",
@@ -145,7 +145,9 @@ Explained explain_success(Stream& stream, const Work& work) {
 }
 
 /// RFC 5040 section 5.5 rule 12, sections 6.2.1 and 7.
-Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
+Explained explain_work_done(State& state, std::size_t index, const iut::CompletionEvent& event,
+                            const Watch& watch) {
+  Stream& stream = state.streams[index];
   pass_over_unsignaled(stream, event.work);
   const auto found = std::ranges::find_if(
       stream.work, [&](const Work& each) { return each.command.work == event.work; });
@@ -164,6 +166,7 @@ Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, c
         found->command.operation);
   if (event.status == "success") {
     if (const auto explained = explain_success(stream, *found); !explained) return explained;
+    if (found->is_local() && !found->done) do_local_work(state, index, *found);
     if (found->is(iut::operation::bind_window))
       watch.coverage.took(found->length() > 0 ? Transition::window_bound
                                               : Transition::window_unbound);
@@ -197,7 +200,7 @@ Explained explain(State& state, std::size_t index, const iut::CompletionEvent& c
   if (stream.phase == Phase::open_ended) return {};
   if (completion.operation == iut::operation::receive)
     return explain_receive(stream, completion, watch);
-  return explain_work_done(stream, completion, watch);
+  return explain_work_done(state, index, completion, watch);
 }
 
 Explained explain(State& state, std::size_t index, const iut::DisconnectedEvent&,

@@ -274,3 +274,21 @@ BOOST_AUTO_TEST_CASE(an_atomic_response_before_that_of_a_read_may_be_placed) {
   BOOST_REQUIRE((found != states.end()));
   BOOST_TEST(!found->is_known(found->memory.regions.front()));
 }
+
+BOOST_AUTO_TEST_CASE(local_work_that_completes_while_the_consumer_closes_was_done) {
+  State state = running();
+  Stream& stream = state.streams[0];
+  stream.may_send = stream.closing = true;
+  Work invalidation = posted(iut::operation::local_invalidate);
+  invalidation.command.work = 1;
+  invalidation.command.invalidate_stag = stag;
+  stream.work = {invalidation};
+  iut::CompletionEvent done;
+  done.work = 1;
+  done.operation = iut::operation::local_invalidate;
+  done.status = "success";
+  Coverage coverage;
+  std::vector<Finding> advisories;
+  BOOST_TEST(explain(state, 0, done, Watch{coverage, advisories}).has_value());
+  BOOST_TEST(!state.memory.is_open(stag));
+}
