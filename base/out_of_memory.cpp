@@ -28,9 +28,18 @@ void end_in_one_line() {
   ::_exit(exit_status);
 }
 
+// An exception that finds no memory for itself ends the program without one.
+bool is_without_memory() {
+  constexpr std::size_t of_an_exception = 1024;
+  void* volatile probe = std::malloc(of_an_exception);
+  std::free(probe);
+  return probe == nullptr;
+}
+
 [[noreturn]] void end() {
   try {
     if (std::current_exception()) throw;
+    if (is_without_memory()) end_in_one_line();
   } catch (const std::bad_alloc&) {
     end_in_one_line();
   } catch (...) {  // any other exception ends it as before
@@ -39,8 +48,12 @@ void end_in_one_line() {
   std::abort();
 }
 
-// Before the objects of any file are made, which takes memory too.
-[[gnu::constructor(101)]] void watch() { usual = std::set_terminate(end); }
+// A sanitizer's runtime may not be there yet.
+[[gnu::no_sanitize("address", "thread", "undefined")]] void watch() {
+  usual = std::set_terminate(end);
+}
+// Before the objects of any file are made, or of any library, which takes memory too.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const first)() = watch;
 
 }  // namespace
 
