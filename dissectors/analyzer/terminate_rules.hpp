@@ -31,7 +31,7 @@ class TerminateRules {
 
  private:
   /// Segments remembered for each direction: of many connections, or of one's own. Powers of two.
-  static constexpr std::size_t kept_of_a_capture = 32, kept_of_ones_own = 256;
+  static constexpr std::size_t kept_of_a_capture = 32, kept_of_ones_own = 4096;
   struct SentSegment {
     std::array<std::byte, rnic::wire::untagged_header_size> header{};
     std::uint16_t ulpdu_length = 0;

@@ -191,6 +191,8 @@ Explained explain(State& state, std::size_t index, const SeenOnWire& seen, const
   }
   if (const auto* message = std::get_if<SeenMessage>(&seen))
     return explain_message(state, index, *message, watch);
+  // What it has not answered by now it may never have carried out.
+  state.doubt_atomics_of(index);
   return explain_close(stream, std::holds_alternative<SeenReset>(seen), watch);
 }
 

@@ -292,3 +292,15 @@ BOOST_AUTO_TEST_CASE(local_work_that_completes_while_the_consumer_closes_was_don
   BOOST_TEST(explain(state, 0, done, Watch{coverage, advisories}).has_value());
   BOOST_TEST(!state.memory.is_open(stag));
 }
+
+BOOST_AUTO_TEST_CASE(an_atomic_without_response_when_the_iut_closes_may_not_be_carried_out) {
+  State state = running();
+  state.streams[0].peer_closed = true;
+  Response response;
+  response.atomic = AtomicAnswer{sink, 1, 0};
+  state.streams[0].responses.push_back(std::move(response));
+  Coverage coverage;
+  std::vector<Finding> advisories;
+  BOOST_TEST(explain(state, 0, SeenClose{}, Watch{coverage, advisories}).has_value());
+  BOOST_TEST(!state.is_known(state.memory.regions.front()));
+}
