@@ -64,22 +64,29 @@ std::optional<std::uint64_t> pairs_number_of(std::string_view id) {
   return number && *number < pairs().size() ? number : std::nullopt;
 }
 
-/// The drawn session that the id names; nothing if it names none.
-std::optional<sessions::Session> drawn(std::string_view id) {
-  const auto [name, at_default] = split(id);
-  const auto seed = number_after(seed_prefix, name);
-  const auto number = pairs_number_of(name);
-  if (!seed && !number) return std::nullopt;
-  sessions::Session session = seed ? sessions::draw(*seed) : pairs().session(*number, *number);
-  for (const std::string_view member : at_default)
-    if (!sessions::set_to_default(session, member)) return std::nullopt;
+/// Nothing: the id is none of a drawn session, or names what is no member.
+std::optional<DrawnId> drawn_id(std::string_view id) {
+  DrawnId parts = split(id);
+  if (!number_after(seed_prefix, parts.name) && !pairs_number_of(parts.name)) return std::nullopt;
+  sessions::Session none;
+  for (const std::string_view member : parts.at_default)
+    if (!sessions::set_to_default(none, member)) return std::nullopt;
+  return parts;
+}
+
+sessions::Session draw(const DrawnId& id) {
+  const auto number = pairs_number_of(id.name);
+  sessions::Session session = number ? pairs().session(*number, *number)
+                                     : sessions::draw(*number_after(seed_prefix, id.name));
+  for (const std::string_view member : id.at_default) sessions::set_to_default(session, member);
   return session;
 }
 
 /// The session that the id names. The error is one line.
-std::expected<sessions::Session, std::string> session_of(std::string_view id) {
+std::expected<sessions::Session, std::string> session_of(const std::string& id) {
+  if (const auto drawn = drawn_id(id)) return draw(*drawn);
   const auto script = sessions::script_of(id);
-  if (!script) return drawn(id).value_or(sessions::Session{});
+  if (!script) return std::unexpected(fmt::format("'{}' names no session", id));
   auto file = sessions::read_session(*script);
   if (!file) return std::unexpected(file.error());
   return std::move(file->session);
@@ -116,8 +123,8 @@ cases::Verdict verdict_of(const sessions::Played& played) {
                                                       : cases::Verdict::pass;
 }
 
-std::string title_of(std::string_view id) {
-  const auto [name, at_default] = split(id);
+std::string title_of(const DrawnId& id) {
+  const auto& [name, at_default] = id;
   const auto number = pairs_number_of(name);
   const std::string title =
       number ? fmt::format("session {} of those that cover all pairs", *number)
@@ -141,10 +148,11 @@ std::optional<cases::Case> session_case(const SuiteParts& parts, const std::stri
   if (parts.dat_session)
     if (auto one = parts.dat_session(id)) return one;
   const auto script = sessions::script_of(id);
-  if (!script && !drawn(id)) return std::nullopt;
+  const auto drawn = drawn_id(id);
+  if (!script && !drawn) return std::nullopt;
   cases::Case one;
   one.id = id;
-  one.title = script ? fmt::format("the script {}", script->string()) : title_of(id);
+  one.title = script ? fmt::format("the script {}", script->string()) : title_of(*drawn);
   one.layer = layer;
   one.file = "suite/sessions/drawing.cpp";
   // Every case has a rule; this one holds for any session, which consists of RDMAP messages.

@@ -78,25 +78,24 @@ std::vector<std::string> Opening::with_fault_rules(std::vector<std::string> rule
   return rules;
 }
 
-bool Opening::fail(const std::string& admissible, const std::string& came,
-                   std::vector<std::string> rules) {
-  rules = with_fault_rules(std::move(rules));
+bool Opening::report(const std::string& admissible, const std::string& came,
+                     std::vector<std::string> rules) {
   const bool advisory = !rules.empty() && is_should(rules.front());
   play_.found(
       {.rules = std::move(rules), .admissible = admissible, .came = came, .advisory = advisory});
   return false;
 }
 
+bool Opening::fail(const std::string& admissible, const std::string& came,
+                   std::vector<std::string> rules) {
+  return report(admissible, came, with_fault_rules(std::move(rules)));
+}
+
 bool Opening::fail_refused(const std::string& admissible, const std::string& came,
                            std::vector<std::string> rules) {
-  if (!setup_.peer_markers)
-    return fail(admissible, fmt::format("{}, for {}", came, sent_text_), std::move(rules));
   rules = with_fault_rules(std::move(rules));
-  rules.insert(rules.begin(), "mpa.markers.sender-able-to-insert");
-  play_.found({.rules = std::move(rules),
-               .admissible = admissible,
-               .came = fmt::format("{}, for {}", came, sent_text_)});
-  return false;
+  if (setup_.peer_markers) rules.insert(rules.begin(), "mpa.markers.sender-able-to-insert");
+  return report(admissible, fmt::format("{}, for {}", came, sent_text_), std::move(rules));
 }
 
 void Opening::advise(const std::string& admissible, const std::string& came,

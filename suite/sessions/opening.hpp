@@ -35,6 +35,9 @@ class Opening {
                     std::vector<std::string> rules);
   void advise(const std::string& admissible, const std::string& came,
               std::vector<std::string> rules);
+  /// Breaking a SHOULD is an advisory.
+  bool report(const std::string& admissible, const std::string& came,
+              std::vector<std::string> rules);
   /// Those of the fault come first, if it has to be accepted.
   [[nodiscard]] std::vector<std::string> with_fault_rules(std::vector<std::string> rules) const;
   [[nodiscard]] const std::vector<std::string>& fault_rules() const {

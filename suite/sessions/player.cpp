@@ -276,7 +276,7 @@ void Play::let_it_act() {
     judge_events(deadline);
   } while (!stopped_ && environment_.loop.now() < deadline &&
            !(events_.empty() && model_.owes_nothing(acknowledged())));
-  judge_events(start);
+  judge_events(start);  // what is not admissible by now is a finding
 }
 
 void Play::send_packed(std::size_t stream) {

@@ -81,7 +81,7 @@ iut::PostWork fenced_work(Body& body, const char* operation, Opcode opcode) {
 }
 
 /// A Read or Atomic gets its Response: what follows it may wait for that (docs/disputes.md D56).
-void answer_fenced(Body& body, const Message& sent) {
+void answer(Body& body, const Message& sent) {
   if (const auto read = sent.read_request())
     body.peer.send(read_response(read->sink_stag, read->sink_offset, payload(8)));
   if (const auto atomic = sent.atomic_request())
@@ -99,22 +99,19 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
       establish({.parameters = {.private_data = {}, .ord = 2}});
       let_iut_send();
       const Work first = iut.post_read(8, 0x01020304, 0), second = iut.post_read(8, 0x01020304, 8);
-      const auto one = expect_message(Opcode::read_request).read_request();
-      const auto two = expect_message(Opcode::read_request).read_request();
-      const auto answer = [&](const auto& request) {
-        peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-      };
+      const Message one = expect_message(Opcode::read_request);
+      const Message two = expect_message(Opcode::read_request);
       const auto [reply, fenced] = iut.try_post(fenced_work(*this, operation, opcode));
       const bool taken = reply.outcome == iut::Outcome::ok;
       // Not every API takes a fenced Read; then what is posted next is sent all the same.
       if (!taken && opcode != Opcode::read_request)
         stop(Verdict::error, fmt::format("the API takes no fenced {}: {}", operation, reply.error));
       const Work next = iut.post_send(payload(20));
-      answer(one);
+      answer(*this, one);
       expect(first, completes().with_length(8));
       if (taken) expect(peer, silence());
-      answer(two);
-      if (taken) answer_fenced(*this, expect_message(opcode));
+      answer(*this, two);
+      if (taken) answer(*this, expect_message(opcode));
       expect(second, completes().with_length(8));
       expect(peer, message(Opcode::send, payload(20)), "rdmap.order.messages-in-submission-order");
       if (taken) expect(fenced, completes());
