@@ -399,6 +399,17 @@ BOOST_AUTO_TEST_CASE(read_responses_are_held_against_their_requests) {
               Faults{"rdmap.atomic.response-opposite-direction"}));
 }
 
+BOOST_AUTO_TEST_CASE(terminate_may_blame_the_first_of_two_segments_with_one_header) {
+  constexpr int between = 500;
+  const Outgoing write = rdma_write(1, 2, payload(9));
+  const auto iut = Observed::started();
+  iut->gets(write);
+  for (int i = 0; i < between; ++i) iut->gets(rdma_write(3, 4, payload(5)));
+  iut->gets(rdma_write(1, 2, payload(8)));
+  iut->sends(terminate_about(write, wire::cause::ddp_tagged_base_or_bounds, false));
+  BOOST_TEST((iut->told() == Faults{}));
+}
+
 BOOST_AUTO_TEST_CASE(terminates_are_held_against_figure_10_and_what_they_copy) {
   const Outgoing write = rdma_write(1, 2, payload(9));
   const auto bounds = wire::cause::ddp_tagged_base_or_bounds;
