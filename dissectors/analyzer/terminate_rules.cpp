@@ -360,6 +360,19 @@ bool TerminateRules::tells_length_of(const Parts& parts, const SentSegment& it) 
          last.message_sequence_number.value() == header.message_sequence_number.value();
 }
 
+void TerminateRules::check_length(const Parts& parts, std::span<const SentSegment> sent,
+                                  bool remembers_all) const {
+  const bool right =
+      std::ranges::any_of(sent, [&](const SentSegment& it) { return tells_length_of(parts, it); });
+  // Writes to one place may differ in length, and it may blame an earlier one.
+  if (!right && !remembers_all && parts.blamed && parts.blamed->tagged) return;
+  findings_.judged(parts.incoming.direction(), check::segment_length);
+  if (right) return;
+  const auto it = std::ranges::find_if(sent, [&](const auto& each) { return blames(parts, each); });
+  findings_.raise(check::segment_length, parts.incoming,
+                  fmt::format("a segment length of {}", it->ulpdu_length));
+}
+
 std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
   if (wire::all_zero(terminate.ddp_header)) return 0;
@@ -367,15 +380,12 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   const std::span all(sent.segments);
   const auto found =
       std::ranges::find_if(all, [&](const SentSegment& it) { return blames(parts, it); });
-  if (found != all.end()) {
-    findings_.judged(parts.incoming.direction(), check::ddp_header);
-    if (terminate.m) findings_.judged(parts.incoming.direction(), check::segment_length);
-  }
+  const bool remembers_all = sent.complete && sent.count <= kept_;
   if (found == all.end()) {
     // Of a capture that has the two ends in another order, only the beginning of the other end tells
     // what this one had received.
     const bool known = order_ == Order::as_it_happened || parts.incoming.fpdu.received;
-    if (sent.complete && sent.count <= kept_ && known)
+    if (remembers_all && known)
       findings_.raise(check::ddp_header, parts.incoming,
                       "the DDP header of a segment that the other end sent");
     else
@@ -384,11 +394,8 @@ std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
           "the Terminate blames a segment that was not seen before it, or is not remembered");
     return 0;
   }
-  const bool right_length =
-      std::ranges::any_of(all, [&](const SentSegment& it) { return tells_length_of(parts, it); });
-  if (terminate.m && !right_length)
-    findings_.raise(check::segment_length, parts.incoming,
-                    fmt::format("a segment length of {}", found->ulpdu_length));
+  findings_.judged(parts.incoming.direction(), check::ddp_header);
+  if (terminate.m) check_length(parts, all, remembers_all);
   // For an error of DDP no header is asked for, and one of zeros is none (docs/disputes.md D101).
   const bool has_header =
       terminate.cause.layer != wire::layer::ddp || !wire::all_zero(terminate.rdmap_header);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "dissectors/analyzer/rdmap_rules.hpp"
@@ -65,6 +66,8 @@ class TerminateRules {
   void check_included(const Parts& parts) const;
   void check_rdma_included(const Parts& parts) const;
   std::uint32_t check_blamed(const Parts& parts);
+  void check_length(const Parts& parts, std::span<const SentSegment> sent,
+                    bool remembers_all) const;
   [[nodiscard]] static bool blames(const Parts& parts, const SentSegment& it);
   [[nodiscard]] static bool tells_length_of(const Parts& parts, const SentSegment& it);
   void check_read(const Parts& parts);

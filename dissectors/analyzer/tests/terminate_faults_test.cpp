@@ -366,6 +366,25 @@ BOOST_AUTO_TEST_CASE(a_segment_that_was_not_seen_may_be_blamed) {
   BOOST_TEST(!is_found(true, std::nullopt));
 }
 
+BOOST_AUTO_TEST_CASE(an_earlier_write_to_the_same_place_may_be_blamed) {
+  const auto is_found = [](int writes_between) {
+    Conversation it;
+    sends(it, {a_write});
+    for (int i = 0; i < writes_between; ++i) it.send(initiator, a_write);
+    it.knowing(everything);
+    wire::Terminate contents = blame(wire::cause::ddp_tagged_invalid_stag, a_write);
+    contents.segment_length = 14;
+    it.send(responder, terminate(contents));
+    it.finish();
+    return std::ranges::any_of(it.findings, [](const Finding& finding) {
+      return finding.rule.id == "rdmap.terminate.segment-length-value";
+    });
+  };
+  BOOST_TEST(is_found(0));
+  // As many as are not all remembered.
+  BOOST_TEST(!is_found(100));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace dissectors::analyzer::tests
