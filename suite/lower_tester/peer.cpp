@@ -114,15 +114,19 @@ void Peer::send(const std::vector<Fpdu>& fpdus, const Cut& cut) {
   Octets octets;
   for (const Fpdu& fpdu : fpdus) {
     const Octets encoded = encode(fpdu, sending_);
-    const std::string wrong = provocation(encoded, fpdu, sending_);
-    // All octets of what is wrong, so that a reader finds the place.
-    context_.note(Direction::to_iut, wire::describe_ulpdu(fpdu.ulpdu) + wrong,
-                  wrong.empty() ? wire::hex(encoded) : wire::hex(encoded, encoded.size()));
+    if (context_.records) note(fpdu, encoded);
     octets.insert(octets.end(), encoded.begin(), encoded.end());
     sending_.position += encoded.size();
     sent_fpdu(fpdu.ulpdu, is_intact(fpdu, sending_));
   }
   put(octets, cut);
+}
+
+void Peer::note(const Fpdu& fpdu, wire::Bytes encoded) {
+  const std::string wrong = provocation(encoded, fpdu, sending_);
+  // All octets of what is wrong, so that a reader finds the place.
+  context_.note(Direction::to_iut, wire::describe_ulpdu(fpdu.ulpdu) + wrong,
+                wrong.empty() ? wire::hex(encoded) : wire::hex(encoded, encoded.size()));
 }
 
 std::vector<Fpdu> Peer::prepare(const Outgoing& message) {

@@ -72,6 +72,7 @@ class Peer final : public WireEnd {
   void put(wire::Bytes octets, const Cut& cut);
   bool push(wire::Bytes octets);
   void verify_cut(std::uint64_t segments_before, std::size_t wanted);
+  void note(const Fpdu& fpdu, wire::Bytes encoded);
 
   std::map<std::uint32_t, std::uint32_t> next_msn_;
   bool lose_next_ = false;

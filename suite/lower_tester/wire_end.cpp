@@ -28,7 +28,7 @@ void note_request(wire::Bytes ulpdu, Evidence& evidence) {
 }  // namespace
 
 void Context::note(Direction direction, std::string text, std::string hex) {
-  evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
+  if (records) evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
 }
 
 void Context::came(TimePoint since) {
@@ -72,6 +72,7 @@ void WireEnd::begin(MpaRole role) {
 void WireEnd::finish_judging() {
   if (!judge_) return;
   judge_->finish();
+  if (!context_.records) return;
   for (const rules::RuleId rule : judge_->judged_rules()) context_.evidence.judged.insert(rule.id);
 }
 
@@ -115,6 +116,7 @@ void WireEnd::opened() {
 }
 
 void WireEnd::mark(Mark::Kind kind, Direction direction, wire::Bytes octets) {
+  if (!context_.records) return;
   context_.evidence.connections[record_].marks.push_back(
       {kind, direction, context_.now(), Octets(octets.begin(), octets.end())});
 }
@@ -213,7 +215,7 @@ void WireEnd::wait_for_the_rest(const std::function<bool()>& is_over) {
 
 void WireEnd::arrive(decltype(Arrival::what) what) {
   Arrival arrival{context_.now(), std::move(what)};
-  context_.note(Direction::from_iut, arrival.text(), arrival.hex());
+  if (context_.records) context_.note(Direction::from_iut, arrival.text(), arrival.hex());
   arrivals_.push_back(std::move(arrival));
 }
 

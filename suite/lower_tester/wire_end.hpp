@@ -39,6 +39,9 @@ struct Context {
   void came(base::TimePoint since);
   /// How long the agent has taken for its latest replies.
   base::Duration pace{};
+  /// Whether the exchange, the octets and what was judged are recorded in `evidence`. They are not
+  /// for random sessions by the thousand: one that has found something is played again.
+  bool records = true;
   /// The end of a look at whether something comes by then. On a host that is slow, what comes soon
   /// takes longer.
   [[nodiscard]] base::TimePoint end_of_look(base::TimePoint until) const;

@@ -236,6 +236,10 @@ std::optional<Finding> Model::saw(const iut::Event& event, const std::string& te
 
 bool Model::admits(const iut::Event& event) const { return !Model(*this).saw(event, ""); }
 
+bool Model::admits(iut::Handle region, const Octets& octets) const {
+  return !Model(*this).saw_memory(region, octets);
+}
+
 std::optional<Finding> Model::saw_memory(iut::Handle region, const Octets& octets) {
   return filter([&](State& state, const Watch&) { return explain(state, region, octets); },
                 "other octets in it");

@@ -28,6 +28,7 @@ class Model {
   [[nodiscard]] std::optional<Finding> saw(const iut::Event& event, const std::string& text);
   /// Whether it would be no finding now.
   [[nodiscard]] bool admits(const iut::Event& event) const;
+  [[nodiscard]] bool admits(iut::Handle region, const Octets& octets) const;
   [[nodiscard]] std::optional<Finding> saw_memory(iut::Handle region, const Octets& octets);
   /// The IUT has had its time: what has not come by now does not come. One entry for each stream:
   /// whether its LLP has acknowledged everything.

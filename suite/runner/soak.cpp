@@ -97,7 +97,7 @@ std::expected<std::filesystem::path, std::string> keep(const SoakOptions& option
                                                        const sessions::MakeIut& make_iut) {
   const std::string rule = group.first.rules.empty() ? "" : group.first.rules.front();
   const auto still_fails = [&](const sessions::Session& session) {
-    const auto played = sessions::play_in_memory(session, make_iut);
+    const auto played = sessions::play_in_memory(session, make_iut, sessions::Keep::findings);
     const Found* found = played.failure();
     return found != nullptr && (found->rules.empty() ? "" : found->rules.front()) == rule;
   };

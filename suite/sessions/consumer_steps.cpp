@@ -130,10 +130,7 @@ class ConsumerStep {
   void look_at_memory() {
     play_.settle();
     const Region* region = pick([](const Region&) { return true; });
-    if (region == nullptr || play_.is_stopped()) return;
-    const iut::Handle handle = region->handle;
-    const iut::Reply reply = play_.command(iut::ReadMemory{handle, 0, region->length()});
-    if (reply.octets && !play_.is_stopped()) play_.judge_memory(handle, *reply.octets);
+    if (region != nullptr && !play_.is_stopped()) play_.look_at(region->handle);
   }
 
   /// Up to four pieces of a region.
@@ -345,10 +342,14 @@ class ConsumerStep {
     command.fence = step_.fence;
     command.signaled = !step_.unsignaled;
     const iut::Reply reply = play_.command(command);
+    if (play_.context().records) note(command, *region, reply);
+  }
+
+  void note(const iut::PostWork& command, const Region& region, const iut::Reply& reply) {
     play_.context().note(
         lower_tester::Direction::none,
         fmt::format("work {}: {} of {} octets in region {}{}{}{}", command.work, command.operation,
-                    std::min(step_.length, region->length()), region->handle,
+                    std::min(step_.length, region.length()), region.handle,
                     command.fence ? ", fenced" : "", command.signaled ? "" : ", unsignaled",
                     reply.outcome == iut::Outcome::ok ? "" : ": " + reply.error));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -93,9 +94,8 @@ class Play {
   [[nodiscard]] iut::WorkId next_work() { return ++last_work_; }
   [[nodiscard]] StagWatch& stags() { return stags_; }
   [[nodiscard]] std::vector<std::unique_ptr<Line>>& lines() { return lines_; }
-  void judge_memory(iut::Handle region, const Octets& octets) {
-    check(model_.saw_memory(region, octets));
-  }
+  /// Compares the memory of the region with what the model knows of it.
+  void look_at(iut::Handle region);
   /// In real time: how the IUT was configured in this session. To configure it anew may cost all that it
   /// has made (docs/porting.md), so that it is done only where something differs.
   struct Configuration {
@@ -117,6 +117,7 @@ class Play {
  private:
   void take_fault(const lower_tester::SenderFault& fault);
   void play(const Step& step);
+  void note(const Step& step, std::size_t stream);
   void play_once(std::size_t stream, const Step& step);
   void stall(Line& line);
   void end_stalls();
@@ -133,6 +134,8 @@ class Play {
   [[nodiscard]] bool writes_to_source();
   bool close_what_has_ended();
   void look_at_all_memory();
+  void look_at_what_was_placed();
+  [[nodiscard]] bool in_real_time() const { return environment_.quiet > base::Duration{}; }
   void check(const std::optional<model::Finding>& finding);
 
   const Session& session_;
@@ -153,6 +156,8 @@ class Play {
   Played played_;
   std::optional<Configuration> configuration_;
   std::vector<std::uint32_t> local_work_;
+  /// The contents of regions when they were looked at last: digests.
+  std::map<iut::Handle, std::size_t> looked_at_;
 };
 
 /// Brings up a stream; false: it did not come up, which was recorded as a finding.

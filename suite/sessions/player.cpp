@@ -76,7 +76,8 @@ Play::Play(const Session& session, const Environment& environment)
                      }
                      take_fault(fault);
                    },
-               .on_inconclusive = [](const std::string&) {}},
+               .on_inconclusive = [](const std::string&) {},
+               .records = environment.records},
       capabilities_(environment.iut.hello().capabilities.begin(),
                     environment.iut.hello().capabilities.end()) {
   model_.windows_are_of_streams(can(iut::capability::stream_windows));
@@ -261,15 +262,13 @@ std::vector<bool> Play::acknowledged() const {
 }
 
 void Play::wait() {
-  gather(environment_.loop.now() +
-         (environment_.quiet > base::Duration{} ? environment_.quiet : environment_.patience));
+  gather(environment_.loop.now() + (in_real_time() ? environment_.quiet : environment_.patience));
 }
 
 /// What the IUT does within its time is judged.
 void Play::let_it_act() {
   const base::TimePoint start = environment_.loop.now();
-  const bool in_real_time = environment_.quiet > base::Duration{};
-  const base::TimePoint deadline = in_real_time ? start + environment_.patience : start;
+  const base::TimePoint deadline = in_real_time() ? start + environment_.patience : start;
   do {
     wait();
     for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
@@ -291,7 +290,7 @@ void Play::send_packed(std::size_t stream) {
 /// consumer would be told of the end of work long before its octets come.
 void Play::stall(Line& line) {
   constexpr std::size_t small_window = 4096;
-  if (!line.peer.is_open() || environment_.quiet > base::Duration{}) return;
+  if (!line.peer.is_open() || in_real_time()) return;
   line.peer.set_receive_buffer(small_window);
   line.peer.pause_receiving(true);
   line.stalled = true;
@@ -306,7 +305,7 @@ void Play::end_stalls() {
 }
 
 void Play::configured(const Configuration& configuration) {
-  if (environment_.quiet == base::Duration{}) return;
+  if (!in_real_time()) return;
   configuration_ = configuration;
   has_shared_queue_ = false;
 }
@@ -350,6 +349,7 @@ void Play::settle() {
     if (has_shared_queue_ && !stopped_)
       shared_receives_.assign(known().shared_queues.front().waiting.size(), shared_receive_length);
   } while (!stopped_ && close_what_has_ended());
+  if (in_real_time()) look_at_what_was_placed();
 }
 
 /// A consumer that is told about an error closes its half as well (RFC 5040 section 6.2.1).
@@ -397,13 +397,17 @@ Played Play::run() {
   return std::move(played_);
 }
 
-void Play::play(const Step& step) {
-  if (lines_.empty()) return;
-  const std::size_t stream = step.stream % lines_.size();
+void Play::note(const Step& step, std::size_t stream) {
   context_.note(lower_tester::Direction::none,
                 fmt::format("step {}, stream {}: {} {}{}", played_.steps, stream, name(step.action),
                             step.wrong == Wrong::nothing ? "" : name(step.wrong),
                             step.together ? ", and at once" : ""));
+}
+
+void Play::play(const Step& step) {
+  if (lines_.empty()) return;
+  const std::size_t stream = step.stream % lines_.size();
+  if (context_.records) note(step, stream);
   if (step.times > 1) settle();
   if (step.stalled) stall(*lines_[stream]);
   Step once = step;
@@ -424,14 +428,45 @@ void Play::play_once(std::size_t stream, const Step& step) {
     play_consumer_step(*this, stream, step);
 }
 
-void Play::look_at_all_memory() {
-  std::vector<std::pair<iut::Handle, std::uint64_t>> regions;
-  for (const model::Region& region : known().memory.regions)
-    regions.emplace_back(region.handle, region.length());
-  for (const auto& [handle, length] : regions) {
-    const iut::Reply reply = command(iut::ReadMemory{handle, 0, length});
-    if (!stopped_ && reply.octets) check(model_.saw_memory(handle, *reply.octets));
+/// TCP acknowledges octets before they are placed. In real time the IUT has its patience for that, anew
+/// whenever some more have come.
+void Play::look_at(iut::Handle region) {
+  const base::Duration patience = in_real_time() ? environment_.patience : base::Duration{};
+  const std::uint64_t length = known().memory.find(region)->length();
+  base::TimePoint deadline = environment_.loop.now() + patience;
+  Octets before;
+  while (!stopped_) {
+    const iut::Reply reply = command(iut::ReadMemory{region, 0, length});
+    if (stopped_ || !reply.octets) return;
+    if (std::exchange(before, *reply.octets) != *reply.octets)
+      deadline = environment_.loop.now() + patience;
+    if (environment_.loop.now() >= deadline || model_.admits(region, *reply.octets)) {
+      check(model_.saw_memory(region, *reply.octets));
+      looked_at_[region] = known().memory.find(region)->contents.digest();
+      return;
+    }
+    wait();
   }
+}
+
+/// Before anything else is done with it: what is sent from there has to be known.
+void Play::look_at_what_was_placed() {
+  std::vector<iut::Handle> changed;
+  for (const model::Region& region : known().memory.regions) {
+    const auto before = looked_at_.find(region.handle);
+    if (region.registered && known().is_known(region) &&
+        (before == looked_at_.end() || before->second != region.contents.digest()))
+      changed.push_back(region.handle);
+  }
+  for (const iut::Handle region : changed)
+    if (!stopped_) look_at(region);
+}
+
+void Play::look_at_all_memory() {
+  std::vector<iut::Handle> regions;
+  for (const model::Region& region : known().memory.regions) regions.push_back(region.handle);
+  for (const iut::Handle region : regions)
+    if (!stopped_) look_at(region);
 }
 
 /// Open requests are answered, memory is compared, and every connection closed.

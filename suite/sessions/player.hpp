@@ -58,6 +58,8 @@ struct Environment {
   base::Duration quiet{};
   /// How long it may take over a startup that neither side completes; 0: there are no such startups.
   base::Duration startup_patience = std::chrono::seconds(60);
+  /// Whether the exchange, the octets and what was judged are kept.
+  bool records = true;
 };
 
 /// The IUT is in the state after a Reset.

@@ -43,7 +43,7 @@ base::Family family_of(const Session& session) {
   return session.seed % 4 == 3 ? base::Family::ipv6 : base::Family::ipv4;
 }
 
-Played play_in_memory(const Session& session, const MakeIut& make_iut) {
+Played play_in_memory(const Session& session, const MakeIut& make_iut, Keep keep) {
   const auto address = [](const char* text) { return *base::Address::parse(text, 0); };
   base::SimulatedLoop loop;
   rnic::llp::MemoryFabric fabric(loop);
@@ -54,7 +54,8 @@ Played play_in_memory(const Session& session, const MakeIut& make_iut) {
                         .tester = *tester,
                         .iut = *iut,
                         .iut_address = host->address(family_of(session)),
-                        .is_unconfigured = true});
+                        .is_unconfigured = true,
+                        .records = keep == Keep::evidence});
 }
 
 SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {
@@ -71,7 +72,7 @@ SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {
   };
   while (goes_on()) {
     const Session session = session_of(plan, result.sessions);
-    const Played played = play_in_memory(session, make_iut);
+    const Played played = play_in_memory(session, make_iut, Keep::findings);
     ++result.sessions;
     result.steps += played.steps;
     if (played.failure() != nullptr) ++result.failed;

@@ -15,8 +15,12 @@ namespace suite::sessions {
 using MakeIut =
     std::function<std::unique_ptr<iut::Iut>(base::EventLoop& loop, rnic::llp::Network& network)>;
 
+/// What is kept of a session: its findings, or also the exchange, the octets and what was judged.
+enum class Keep : std::uint8_t { findings, evidence };
+
 /// Plays one session against an IUT made for it, over an in-memory link in simulated time.
-[[nodiscard]] Played play_in_memory(const Session& session, const MakeIut& make_iut);
+[[nodiscard]] Played play_in_memory(const Session& session, const MakeIut& make_iut,
+                                    Keep keep = Keep::evidence);
 
 /// Findings are alike if their first rule and what was admissible are the same, apart from numbers.
 struct FindingGroup {
