@@ -37,6 +37,7 @@ void take_segment(const Taking& taking, const SentSegment& sent) {
   Stream& receiver = opened.streams[taking.stream];
   receiver.may_send = true;
   receiver.unfinished.clear();
+  receiver.part_waits = false;
   std::vector<RuleId>& rules = sent.marker_wrong ? receiver.passed_over : receiver.taken_by;
   rules.insert(rules.end(), sent.concerned.begin(), sent.concerned.end());
   const Taking now{opened, taking.stream, taking.coverage, taking.after};
@@ -50,6 +51,7 @@ void take_segment(const Taking& taking, const SentSegment& sent) {
 void take_part(const Taking& taking, const SentPart& part) {
   State state = taking.before;
   Stream& stream = state.streams[taking.stream];
+  stream.part_waits = true;
   stream.taken_by.push_back("mpa.receive.entire-fpdu-before-ddp");
   if (!stream.may_send) stream.taken_by.push_back("mpa.startup.responder-silent-before-first-fpdu");
   if (const auto segment = wire::parse_segment(part.ulpdu)) {

@@ -245,6 +245,9 @@ Explained explain(const State& state, iut::Handle handle, const Octets& octets) 
   const Octets contents = region->contents.all();
   const auto [seen, known] = std::ranges::mismatch(octets, contents);
   std::vector<RuleId> rules{"ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"};
+  const auto has_part = [](const Stream& each) { return each.part_waits && each.terms.crc; };
+  if (std::ranges::any_of(state.streams, has_part))
+    rules.insert(rules.begin(), "mpa.receive.entire-fpdu-before-ddp");
   if (state.memory.byte_order != ByteOrder::unknown)
     rules.insert(
         rules.end(),

@@ -160,6 +160,8 @@ struct Stream {
   bool may_send = false;
   /// Regions in which octets of an FPDU may be whose rest is outstanding.
   std::vector<iut::Handle> unfinished;
+  /// There is such an FPDU.
+  bool part_waits = false;
 
   static constexpr std::size_t queues = 4;
   std::array<Incoming, queues> incoming;

@@ -210,6 +210,20 @@ BOOST_AUTO_TEST_CASE(an_atomic_may_be_carried_out_after_part_of_an_fpdu_was_plac
       states, [](const State& each) { return !each.is_known(each.memory.regions.front()); }));
 }
 
+BOOST_AUTO_TEST_CASE(octets_of_an_fpdu_that_is_not_there_as_a_whole_are_not_in_memory) {
+  const auto rule_of_other_octets = [](bool part) {
+    State state = running();
+    state.streams[0].terms.crc = true;
+    Coverage coverage;
+    States states;
+    if (part) arrive(state, 0, SentPart{write_segment().ulpdu}, coverage, states);
+    const auto explained = explain(part ? states.front() : state, sink, Octets(64, std::byte{1}));
+    return std::string(explained.error().rules.front().id);
+  };
+  BOOST_TEST(rule_of_other_octets(true) == "mpa.receive.entire-fpdu-before-ddp");
+  BOOST_TEST(rule_of_other_octets(false) == "ddp.tagged.placed-at-to");
+}
+
 BOOST_AUTO_TEST_CASE(what_is_written_over_part_of_an_fpdu_is_undetermined) {
   State state = running();
   Region& region = state.memory.regions.front();
