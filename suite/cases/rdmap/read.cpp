@@ -283,14 +283,19 @@ CONFORMANCE_CASE(read_of_another_domain_is_rejected,
 
 CONFORMANCE_CASE(read_whose_offset_wraps_is_rejected,
                  rules("rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap")) {
-  const Region region = iut.register_memory(64, access::remote_read);
-  peer.send(read_request({.sink_stag = 1,
-                          .sink_offset = 0,
-                          .length = 16,
-                          .source_stag = region.stag,
-                          .source_offset = ~std::uint64_t{0} - 3}));
-  expect_rejection(refusal::read_wrap, "rdmap.error.read-source-no-wrap",
-                   "rdmap.terminate.code-to-wrap");
+  // One that fits a segment, and one of more than a page.
+  for (const std::uint32_t length : {16, 4097}) {
+    row(fmt::format("{} octets", length), [&] {
+      const Region region = iut.register_memory(64, access::remote_read);
+      peer.send(read_request({.sink_stag = 1,
+                              .sink_offset = 0,
+                              .length = length,
+                              .source_stag = region.stag,
+                              .source_offset = ~std::uint64_t{0} - 3}));
+      expect_rejection(refusal::read_wrap, "rdmap.error.read-source-no-wrap",
+                       "rdmap.terminate.code-to-wrap");
+    });
+  }
 }
 
 CONFORMANCE_CASE(terminate_for_a_bad_read_request_is_complete,
