@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_the_stream_is_seen, Link, Links) {
 }
 
 BOOST_AUTO_TEST_CASE(contents_are_alike_on_every_machine) {
-  // The first word of the standard's 64-bit Mersenne twister with its default seed.
+  // Of 2 MiB of the standard's 64-bit Mersenne twister of seed 1, from where that of seed 5489 says.
   BOOST_TEST((PayloadGenerator(5489).octets(8) ==
-              octets({0xA6, 0xAE, 0xF6, 0xF6, 0x1C, 0x19, 0x6D, 0xC9})));
+              octets({0x17, 0xEC, 0xC9, 0x58, 0x76, 0xBB, 0xEB, 0xB1})));
   BOOST_TEST(digest(octets("123456789")) == "9 octets with CRC32c 83 92 06 e3");
 }
 
