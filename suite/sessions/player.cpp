@@ -429,17 +429,18 @@ void Play::play_once(std::size_t stream, const Step& step) {
 }
 
 /// TCP acknowledges octets before they are placed. In real time the IUT has its patience for that, anew
-/// whenever some more have come.
+/// whenever some more have come, and as long as for a reply of the upper tester at most.
 void Play::look_at(iut::Handle region) {
   const base::Duration patience = in_real_time() ? environment_.patience : base::Duration{};
   const std::uint64_t length = known().memory.find(region)->length();
+  const base::TimePoint last = environment_.loop.now() + environment_.command_patience;
   base::TimePoint deadline = environment_.loop.now() + patience;
   Octets before;
   while (!stopped_) {
     const iut::Reply reply = command(iut::ReadMemory{region, 0, length});
     if (stopped_ || !reply.octets) return;
     if (std::exchange(before, *reply.octets) != *reply.octets)
-      deadline = environment_.loop.now() + patience;
+      deadline = std::min(last, environment_.loop.now() + patience);
     if (environment_.loop.now() >= deadline || model_.admits(region, *reply.octets)) {
       check(model_.saw_memory(region, *reply.octets));
       looked_at_[region] = known().memory.find(region)->contents.digest();

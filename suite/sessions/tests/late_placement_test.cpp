@@ -13,7 +13,8 @@ using namespace suite::sessions;
 
 namespace {
 
-/// The last octet of memory is another one when it is read, unless `is_right(n)` for the n-th time.
+/// The last octet of memory is another one, and a new one each time, when it is read, unless
+/// `is_right(n)` for the n-th time.
 class Late final : public iut::Iut {
  public:
   Late(std::unique_ptr<iut::Iut> iut, bool (*is_right)(unsigned))
@@ -25,7 +26,7 @@ class Late final : public iut::Iut {
     auto event = iut_->next_event(deadline);
     auto* reply = event ? std::get_if<iut::Reply>(&*event) : nullptr;
     if (reply != nullptr && reply->octets && !reply->octets->empty() && !is_right_(reads_++))
-      reply->octets->back() ^= std::byte{1};
+      reply->octets->back() ^= reads_ % 2 == 0 ? std::byte{1} : std::byte{2};
     return event;
   }
   [[nodiscard]] bool is_gone() const override { return iut_->is_gone(); }
@@ -49,6 +50,7 @@ Played played_in_real_time(std::uint64_t seed, bool (*is_right)(unsigned)) {
                            .iut_address = host->address(base::Family::ipv4),
                            .is_unconfigured = true,
                            .patience = std::chrono::milliseconds(1500),
+                           .command_patience = std::chrono::seconds(2),
                            .quiet = std::chrono::milliseconds(10)});
 }
 
